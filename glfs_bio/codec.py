@@ -60,9 +60,8 @@ def storable(value: Any) -> Any:
 
     if value is None:
         return NONE
-    if isinstance(value, str | bool | int | float | np.number):
-        return value
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+    is_array = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+    if is_array or isinstance(value, str | bool | int | float | np.number):
         return value
     if isinstance(value, re.Pattern):
         return f"re:{value.pattern}"

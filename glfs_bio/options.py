@@ -489,10 +489,9 @@ class Request:
 
     def arguments(self) -> dict[str, Any]:
         """Return everything as arguments of :func:`~glfs_bio.pp.select_genes`."""
-        arguments = vars(self) | self.structure.arguments()
-        for name in ("structure", "ranker"):  # the other is cached there
-            arguments.pop(name, None)
-        return arguments
+        arguments = {item.name: getattr(self, item.name) for item in fields(self)}
+        del arguments["structure"]
+        return arguments | self.structure.arguments()
 
     @classmethod
     def of(cls, n_genes: int | None = None, **arguments: Any) -> Request:

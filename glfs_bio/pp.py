@@ -13,12 +13,19 @@ import numpy as np
 from anndata import AnnData
 
 from . import checks, codec
-from ._anndata import alike, constraints, names, read, results, summaries
+from ._anndata import constraints, names, read, results, summaries
 from ._anndata import platform as platforms
 from ._anndata import target as targets
 from ._anndata.join import data_sets, join
-from ._anndata.stale import checksums
-from ._anndata.structure import KEY, compute, say_not_used, specified, store, structure_of
+from ._anndata.structure import (
+    KEY,
+    checksums,
+    compute,
+    say_not_used,
+    specified,
+    store,
+    structure_of,
+)
 from ._docs import documented
 from ._progress import tell, with_bar
 from .cells.cells import StructureSpec
@@ -35,7 +42,7 @@ if TYPE_CHECKING:
     from ._anndata.names import Genes, Missing
     from ._anndata.target import Preserve
     from .options import Limits, Platform
-    from .solvers.panel import Method
+    from .solvers.panel import Candidates, Method, Panel
 
 __all__ = ["select_genes", "structure"]
 
@@ -79,19 +86,16 @@ def select_genes(
 
     Genes are selected one by one.  Each is the gene that lowers ``F = Tr(W E)`` most, the posterior
     variance of an unknown function on the cells once the gene is measured.  W weights the structure
-    of the cells; labels are not needed.  Panels are nested: the first k genes are the panel of size
-    k.
+    of the cells; labels are not needed.  The first k genes are the panel of size k.
 
     Expression must be log-normalised.  The structure is computed from the matrix alone, with
-    noise-standardised genes, and stored in `adata`; later calls use it again while matrix and
-    parameters are the same.
+    noise-standardised genes, and stored in `adata` for later calls.
 
     Parameters
     ----------
     adata : AnnData, or a list or dict of these
-        Cells × genes, in memory, backed, zarr or dask.  ``adata.X`` is neither changed nor made
-        dense.  Several datasets must be in memory; genes are matched by name, and each dataset is a
-        batch.
+        Cells × genes, in memory, backed, zarr or dask; several datasets in memory.  ``adata.X`` is
+        neither changed nor made dense.  Genes are matched by name, and each dataset is a batch.
     n_genes : int, default None
         Number of genes.  None: the fewest genes (at most 500) that preserve 90 % of what all genes
         preserve, or as many as the budget allows.
@@ -101,9 +105,8 @@ def select_genes(
         - ``"structure"``: variation between cells above the noise of single genes
         - ``"expression"``: expression of all genes, for imputation
         - column of ``.obs``: labels to separate, with equal weight per pair, or decimal numbers,
-          such as a pseudotime; whole numbers may be either, and are refused.  For an instrument
-          (`platform`) of which no cells are given, labels come with the structure, half each,
-          unless given weights
+          such as a pseudotime; whole numbers are refused.  For an instrument (`platform`) of which
+          no cells are given, labels come with the structure, half each, unless given weights
         - key of ``.obsm``: a space of the cells, such as proteins
         - list or file of genes, or boolean column of ``.var``: genes to predict
         - dict of names to weights: a sum of such targets
@@ -118,9 +121,8 @@ def select_genes(
         structure, and genes that vary with them come in their place; blanks, negative controls
         and spike-ins do not, and are selected only if they are included by name.
     ignore : str, pattern or list, default None
-        Genes, as in `exclude`, that neither count as structure nor can be selected.  What is
-        preserved is then of the structure of the others.  Genes that are in `include` too are in
-        the panel, and add nothing to it.  Not together with `use_rep` or `neighbors_key`, whose
+        Genes, as in `exclude`, that neither count as structure nor can be selected, unless they are
+        in `include` too: these add nothing.  Not together with `use_rep` or `neighbors_key`, whose
         structure is what it is: compute it without these genes.
     limits : Limits, default None
         Constraints on expression, counts, groups of genes, markers per type and cost.
@@ -137,8 +139,8 @@ def select_genes(
         Choice of genes by the default criterion:
 
         - ``"nested"``: one by one, with a bound on optimality
-        - ``"best"``: the best panel of this size that is found within `time_limit`, not nested, and
-          whatever priorities `limits` give; see :func:`~glfs_bio.tl.prove_panel`
+        - ``"best"``: the best panel of this size found within `time_limit`, not nested, without
+          the priorities of `limits`; see :func:`~glfs_bio.tl.prove_panel`
     time_limit : float, default 60.0
         Seconds after which the search for the best panel ends.  None: no limit.
     method : str, default "glfs"
@@ -190,20 +192,17 @@ def select_genes(
     ``.var[f"{key_added}_included"]`` : bool
         Genes of `include`.
     ``.var[f"{key_added}_certificate"]`` : category
-        ``"every"`` for genes that are in every best panel of this size (under limits: of at most
-        this size) within the constraints,
-        ``"none"`` for genes that are in no best panel, ``"open"`` where the bound on optimality
-        does not tell.  :func:`~glfs_bio.tl.prove_panel` sharpens it.
+        ``"every"`` for genes in every best panel of this size (under limits: of at most this size),
+        ``"none"`` for genes in no best panel, ``"open"`` where the bound on optimality does not
+        tell.  :func:`~glfs_bio.tl.prove_panel` sharpens it.
     ``.var[f"{key_added}_certificate_within"]`` : category
         The same for all panels that lose at most ``tolerance`` of what the best one preserves.
     ``.var[f"{key_added}_efficiency"]`` : float
         Detection efficiency, with a `platform`.
     ``.var[f"{key_added}_spread"]``, ``.var[f"{key_added}_off_target"]`` : float
-        Standard deviation of its logarithm, and share of the counts from other genes, with a
-        `platform` that has them.
+        Standard deviation of its logarithm, and share of the counts from other genes.
     ``.var[f"{key_added}_signal"]`` : float
-        Structure of the gene on the platform in units of its noise there, with a `platform` that
-        measured cells.
+        Structure of the gene on a `platform` that measured cells, in units of its noise there.
     ``.var[f"{key_added}_orderable"]`` : bool
         Genes that can be ordered, with a `platform` that says which.
     ``.var["highly_variable"]`` : bool
@@ -213,13 +212,11 @@ def select_genes(
     ``.uns[key_added]["preserved"]`` : float, shape (n_genes,)
         Share of the target that the first 1, 2, … genes preserve, relative to all genes.
     ``.uns[key_added]["optimality"]`` : float, shape (n_genes,)
-        Lower bound on ``preserved`` relative to the best panel of the same size; NaN without
-        structure.  1: the panel is proven to be the best.
+        Lower bound on ``preserved`` relative to the best panel of this size; NaN without structure.
     ``.uns[key_added]["tolerance"]`` : float
         0.005, the tolerance of ``certificate_within``.
     ``.uns[key_added]["preserved_on_platform"]`` : float, shape (n_genes,)
-        Mean of ``preserved`` over draws of efficiencies and failures, with a `platform` that has a
-        spread or failures.
+        Mean of ``preserved`` over draws of efficiencies and failures, with a `platform` of these.
     ``.uns[key_added]["curve"]`` : dict
         With ``n_genes=None``: ``n_genes`` and ``preserved`` up to 500 genes.
     ``.uns[key_added]["batches"]`` : str, shape (n_batches,)
@@ -235,8 +232,7 @@ def select_genes(
     ``.uns[key_added]["assay_noise"]`` : float
         Assumed noise variance of the target platform; the mean over batches.
     ``.uns[key_added]["ruled_out"]`` : DataFrame, at most 20 rows
-        Genes that `limits` rule out on their own and that alone would preserve most: ``gene``;
-        ``limit``; ``preserved``, the share of the target that the gene alone would preserve.
+        Genes that `limits` rule out: ``gene``; ``limit``; ``preserved``, by the gene alone.
     ``.uns[key_added]["missing"]`` : str, shape (n_names,)
         Names in `include` and `exclude` that are missing in the data, if any.
     ``.uns[key_added]["method"]``, ``["objective"]`` : str
@@ -253,7 +249,7 @@ def select_genes(
     ``.uns[key_added]["params"]`` : dict
         Arguments of the call.
     ``.uns[key_added]["request"]`` : str
-        All of them as JSON, with what files said: what the panel brings along.
+        All of them as JSON, with what files said.
 
     See Also
     --------
@@ -306,8 +302,7 @@ def select_genes(
         if inplace:
             read.writable(cells)
         if subset and inplace and cells.isbacked:
-            remedy = "leave it out, and load the selected genes afterwards"
-            raise InvalidValue(f"`subset=True` is not possible for a backed file: {remedy}")
+            raise InvalidValue("`subset=True` cannot change a backed file: leave it out")
     if isinstance(adata, AnnData):
         if use_rep is not None:
             request = replace(request, structure=specified(adata, request.structure))
@@ -316,7 +311,8 @@ def select_genes(
         joined, joined_request = join(sets, request)
         frame, entry = panel_of(joined, joined_request, key_added, recorded=request, keep=False)
         entry["data_sets"] = np.array(list(sets), dtype=object)
-    _report(frame, key_added)
+    if request.platform is not None or request.include is not None:
+        _report(frame, key_added)
     chosen = frame[f"{key_added}_selected"].to_numpy()
     if as_highly_variable:
         frame["highly_variable"] = chosen
@@ -336,8 +332,7 @@ def _report(frame: pd.DataFrame, key: str) -> None:
     of_platform = [name for name in (f"{key}_signal", f"{key}_efficiency") if name in panel]
     unseen = panel.index[panel[of_platform[0]] == 0] if of_platform else ()
     if len(unseen):
-        text = f"`platform` is blind to {len(unseen)} genes of the panel, which add nothing to it"
-        note(f"{text}: {listed(unseen)}. Ask for fewer genes.")
+        note(f"`platform` is blind to {len(unseen)} genes of the panel: {listed(unseen)}.")
     included = panel[f"{key}_included"].to_numpy()
     if included.any():
         idle = panel.index[included & adds_nothing(panel[f"{key}_loss"].to_numpy())]
@@ -350,12 +345,12 @@ def panel_of(
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the columns of ``.var`` and the envelope of the panel that a request asks for.
 
-    `adata` stays as it is, but for a structure that is to be kept.  `recorded` is the request in
-    the names of another object; None: this one.
+    `recorded` is the request in the names of another object; None: this one.
     """
     read.unique_names(adata)
     recorded = request if recorded is None else recorded
-    request = names.settled(adata, request)
+    if request.structure.ignore is not None:
+        request = names.settled(adata, request)
     spec = request.structure
     candidates = names.choose(adata, request)
     inputs = read.inputs(adata, spec)
@@ -364,9 +359,9 @@ def panel_of(
         candidates = replace(candidates, detection=detection)
     if request.platform is not None or request.limits is not None:
         candidates = constraints.within(adata, candidates, request)
-    candidates = alike.one_of_each_set(adata, candidates, request)
+    candidates = names.one_of_each_set(adata, candidates, request)
     target = None if request.is_plain else targets.resolve(adata, request)
-    answerable(request, candidates, target, adata.shape, one_set=inputs.batch is None)
+    answerable(request, candidates, target, adata.shape, one_set=inputs["batch"] is None)
     cells = None
     if request.ranker.by_criterion:
         if KEY in adata.uns:
@@ -375,33 +370,21 @@ def panel_of(
         is_free = request.n_genes is None and target is None
         is_free &= candidates.rows is None or not candidates.rows.budget
         if is_free and not any(subset.has_structure for subset in cells):
-            text = "`n_genes=None` needs a structure above the noise, which these cells lack"
-            remedy = "check that the matrix is log-normalised and has enough cells"
-            raise InvalidValue(f"{text}: give a number, or {remedy}")
-    with nullcontext() if inputs.batch is None else naming(batch="batch_key"):
+            raise InvalidValue("`n_genes=None` needs a structure above the noise: give a number")
+    with nullcontext() if inputs["batch"] is None else naming(batch="batch_key"):
         panel = rank_genes(
-            inputs.data,
-            request,
-            candidates=candidates,
-            target=target,
-            graph=inputs.graph,
-            representation=inputs.representation,
-            batch=inputs.batch,
-            cells=cells,
+            request=request, candidates=candidates, target=target, cells=cells, **inputs
         )
     if request.limits is not None:
         panel = constraints.name_ruled_out(adata, panel)
-    frame = results.columns_of(panel, candidates, adata.var_names, key)
-    kept_request = request_to_keep(adata, recorded, frame, key)
     missing = {"missing": codec.storable(candidates.missing)} if candidates.missing else {}
-    return frame, results.selected(panel, kept_request, **missing)
+    return panel_to_keep(adata, panel, candidates, recorded, key, **missing)
 
 
-def request_to_keep(adata: AnnData, request: Request, frame: pd.DataFrame, key: str) -> Request:
-    """Return a request as a panel keeps it: with what files say in place of their paths.
-
-    `frame` has the columns of ``.var`` that stand for a platform.
-    """
+def panel_to_keep(
+    adata: AnnData, panel: Panel, candidates: Candidates, request: Request, key: str, **content: Any
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the columns of ``.var`` and the envelope of a panel, with what its files say."""
     fields: dict[str, Any] = {}
     lists = {"include": request.include, "exclude": request.exclude}
     for name, genes in (lists | {"ignore": request.structure.ignore}).items():
@@ -413,8 +396,9 @@ def request_to_keep(adata: AnnData, request: Request, frame: pd.DataFrame, key: 
         lookup = names.Lookup(adata, request.symbols)
         fields["limits"] = constraints.with_lists(lookup, request.limits)
     if request.platform is not None:
-        fields["platform"] = platforms.recorded(request.platform, frame, key)
-    return request.but(**fields) if fields else request
+        fields["platform"] = platforms.recorded(request.platform, candidates.detection, key)
+    request = request.but(**fields) if fields else request
+    return results.of_panel(panel, candidates, adata.var_names, request, key, **content)
 
 
 @with_bar
@@ -438,9 +422,8 @@ def structure(
     """Compute the structure of the cells, and store it in `adata`.
 
     :func:`select_genes` and the functions of :mod:`glfs_bio.tl` compute a missing structure and
-    store it under a key for its parameters, ``"glfs_structure_"`` and eight digits, where they find
-    it again.  This function stores one under a name, for ``use_rep=`` of these functions.  A stored
-    structure is valid while the matrix is the same, also after writing and reading a file.
+    store it under ``"glfs_structure_"`` and eight digits.  This function stores one under a name,
+    for their ``use_rep=``.  It is valid while the matrix is the same, also in a file.
 
     Parameters
     ----------
@@ -492,8 +475,7 @@ def structure(
     ``.uns[key_added]["set_of_cell"]`` : int, shape (n_cells,)
         Batch of each cell.
     ``.uns[key_added]["request"]`` : str
-        The same as JSON.  Panels that are no selections are evaluated by the structure under
-        ``"glfs_structure"``, where there is no selection.
+        The same as JSON.  Without a selection, panels are evaluated by ``"glfs_structure"``.
     ``.uns[key_added]["sets"]`` : dict of dict
         For each batch K, and the variance, noise and unit of each gene.
 

@@ -48,9 +48,7 @@ def rank_genes(
 ) -> Panel:
     """Rank the genes of a finite matrix of cells × genes by the method of a request.
 
-    `graph`, `representation` and `batch` are those of ``fit`` of :class:`~glfs_bio.GLFS`.  `cells`
-    is what :func:`~glfs_bio.cells.cells.build_problems` makes of the same data, if it is known, and
-    the request is :func:`answerable`.  The panel is of the candidates, in their order.
+    With `cells`, the structure of the same data, the request is known to be :func:`answerable`.
     """
     if candidates is None:
         candidates = Candidates.of(data.shape[1])
@@ -115,8 +113,7 @@ def check_sizes(
     n_cells, n_features = shape
     for n_genes in sizes:
         if n_genes is not None and n_genes > n_candidates:
-            text = f"`n_genes={short(n_genes)}` is more than the {n_candidates} candidate genes"
-            raise InvalidValue(f"{text}: ask for fewer")
+            raise InvalidValue(f"`n_genes={short(n_genes)}` must be at most {n_candidates} here")
     if spec.n_comps is None:
         full_rank_fits(n_cells, n_features)
     if n_cells < FEWEST_CELLS:
@@ -136,8 +133,7 @@ def answerable(
     """Refuse what the method cannot answer, or a matrix of this shape, in one set or several."""
     n_genes, n_included = request.n_genes, len(candidates.include)
     if n_genes is not None and n_included > n_genes:
-        text = f"`include` has {n_included} genes, more than `n_genes` allows"
-        raise InvalidValue(f"{text}: ask for {n_included} genes or more")
+        raise InvalidValue(f"`include` has {n_included} genes: ask for so many `n_genes` or more")
     check_sizes(shape, request.structure, [n_genes], len(candidates.genes))
     method, detection = request.ranker, candidates.detection
     if request.across != "mean":
@@ -151,25 +147,19 @@ def answerable(
     }
     options = [name for name, is_asked in of_criterion.items() if is_asked]
     if options and not method.by_criterion:
-        text = f"`{options[0]}` needs `objective='error'`, but the selection is by {method.name}"
-        raise InvalidValue(f"{text}: remove one of the two")
+        raise InvalidValue(f"`{options[0]}` needs `objective='error'`, not {method.name}: drop one")
     if request.search == "best" and request.across == "worst":
-        text = "`search='best'` is for the mean over batches, not for the worst"
-        raise InvalidValue(f"{text}: leave out `across='worst'`")
+        raise InvalidValue("`search='best'` is for the mean over batches: leave `across` out")
     if detection is AS_REFERENCE:
         return
     if detection.failure is not None and (detection.failure[candidates.genes] >= 1.0).all():
         raise InvalidValue("`platform` lets every candidate fail: correct its failure")
     if detection.has_efficiency and request.resolved_structure.standardize != "noise":
-        text = "`platform` changes the noise of genes, which with this `standardize` have none"
-        raise InvalidValue(f"{text}: remove one of the two")
+        raise InvalidValue("`platform` changes the noise of genes: leave it or `standardize` out")
 
 
 class PosteriorVariance(Method):
-    """``F = Tr(W E)``, the weighted posterior variance of a cell function given the panel.
-
-    It has no options: W is what should be preserved.
-    """
+    """``F = Tr(W E)``, the weighted posterior variance of a cell function given the panel."""
 
     name = "error"
     title = "GLFS: few genes that preserve the structure"
@@ -183,9 +173,8 @@ class PosteriorVariance(Method):
     def solve(self, problem: Problem) -> Panel:
         """Choose the panel that preserves most, and measure it.
 
-        Where the cells have no structure above the noise, a warning says so, and so many genes of
-        largest variance are chosen; as usual where their number is left open, where they must fit
-        limits, or may fail.  Nothing is certified there.
+        Without structure above the noise genes of largest variance are chosen, with a warning,
+        unless their number is open, or they must fit limits or may fail.
         """
         criterion = problem.criterion
         if criterion.has_anything:
@@ -202,8 +191,7 @@ class PosteriorVariance(Method):
 def check_batches(across: str, *, one_set: bool) -> None:
     """Refuse the worst of batches where there is one set of cells."""
     if across != "mean" and one_set:
-        remedy = "name them with `batch_key`, or give several datasets"
-        raise InvalidValue(f"`across={short(across)}` needs batches: {remedy}")
+        raise InvalidValue(f"`across={short(across)}` needs batches: name them with `batch_key`")
 
 
 def warn_of_noise(criterion: Criterion) -> None:
@@ -212,10 +200,9 @@ def warn_of_noise(criterion: Criterion) -> None:
     strength, chance = first.strength, float(first.chance)
     caution(
         f"`adata.X` has no structure above the noise: its leading axis is {strength:.2f} times the "
-        f"noise edge, and {chance:.2f} times after permuting each gene over the cells. Genes are "
-        "therefore selected by variance, unless there are limits or failures, and without a bound "
-        "on optimality. Check that the matrix is log-normalised and has enough cells. For single "
-        "informative genes, try `objective='exact'` with `n_comps=None`."
+        f"noise edge, and {chance:.2f} times after permuting each gene over the cells. Nothing is "
+        "certified, and genes are selected by variance where nothing limits them. Check that the "
+        "matrix is log-normalised. For single genes, try `objective='exact'` with `n_comps=None`."
     )
 
 
@@ -228,11 +215,7 @@ def of_draws(problem: Problem) -> Problem:
 
 
 def best_panel(problem: Problem) -> Panel:
-    """Choose the panel that preserves most, and measure it.
-
-    Where draws of what the platform detects differ, the panel is chosen that preserves most in
-    their mean.  What it preserves is measured by the efficiencies of the criterion.
-    """
+    """Choose the panel that preserves most, in the mean of draws of a platform, and measure it."""
     criterion, minimised, info = problem.criterion, of_draws(problem), dict[str, Any]()
     if problem.search == "best" and criterion.has_anything:
         panel = best(minimised)

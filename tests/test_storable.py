@@ -13,7 +13,7 @@ from every_call import CALLS, LINES, cells, held, same, write_inputs
 from typer.testing import CliRunner
 
 from glfs_bio import codec, pl, pp, tl
-from glfs_bio._anndata import results, stale, structure
+from glfs_bio._anndata import results, structure
 from glfs_bio.cli import COMMANDS, app, with_options
 from glfs_bio.errors import Caution
 from glfs_bio.options import Limits
@@ -57,7 +57,7 @@ def test_what_is_written_is_read_and_of_use(tmp_path):
     same(held(other), held(adata), "cells", 0.0)
     for key, entry in other.uns.items():
         if "made_of" in entry and entry["kind"] not in {"structure", "all_genes"}:
-            assert stale.why_outdated(other, entry) is None, key
+            assert results.why_outdated(other, entry) is None, key
     matrix = other.uns[structure.KEY]["made_of"]["matrix"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Caution)
@@ -127,7 +127,7 @@ def test_what_other_writers_make_of_it_is_read(pbmc, tmp_path, monkeypatch):
     monkeypatch.setattr("glfs_bio._anndata.structure.compute", None)
     assert {key: results.kind_of(other.uns[key]) for key in kinds} == kinds
     for key in ("glfs_evaluation", "glfs_stability"):
-        assert stale.why_outdated(other, other.uns[key], "glfs") is None
+        assert results.why_outdated(other, other.uns[key], "glfs") is None
     assert repr(results.request_of(other, "glfs")) == repr(request)
     tl.explain_panel(other)
     pp.select_genes(other, **request.arguments())

@@ -1,4 +1,4 @@
-"""Labels of the cells, and a number for each gene, out of an AnnData object."""
+"""Labels of the cells, their neighbours in space, and numbers of genes, out of an object."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..errors import InvalidType, InvalidValue, listed, note, short
-from ..labels import Labels, as_numbers, coded, is_whole
+from ..cells.graph import check_coordinates
+from ..errors import InvalidType, InvalidValue, NotFound, listed, naming, note, short, subject
+from ..labels import Labels, as_numbers, batch_names, coded, is_whole
 from ..measures import labels as by_panel
+from ..measures import space
+from ..measures.cells import N_NEIGHBORS
+from . import read
 from .read import find
 
 if TYPE_CHECKING:
@@ -20,12 +24,15 @@ if TYPE_CHECKING:
 
     from anndata import AnnData
     from numpy.typing import NDArray
+    from scipy import sparse
 
     from .._typing import Array
     from .names import Lookup
 
 log = logging.getLogger(__name__)
 
+#: Where squidpy keeps coordinates and its graph, in ``.obsm`` and ``.uns``.
+COORDINATES, GRAPH = "spatial", "spatial_neighbors"
 #: What an argument with a number for each gene may be; documentation shows it.
 PerGene = str | Mapping[str, float] | float
 
@@ -33,30 +40,21 @@ PerGene = str | Mapping[str, float] | float
 def labels(
     adata: AnnData, name: str, argument: str = "labels", *, at_least: Literal[1, 2] = 1
 ) -> Labels:
-    """Return a column of ``.obs`` as labels, of which there must be one, or two.
-
-    `argument` is what messages call the column.
-    """
+    """Return a column of ``.obs`` as labels, `at_least` so many; messages call it `argument`."""
     cell_labels, none = coded(find(adata, "obs", name, argument), argument, name)
-    names = cell_labels.names
-    if len(names) < at_least:
-        text = f"`{argument}={short(name)}` has too few labels ({listed(names)})"
-        raise InvalidValue(f"{text}: choose a column of at least {at_least}")
+    if len(cell_labels.names) < at_least:
+        raise InvalidValue(f"`{argument}={short(name)}` has too few labels: choose another column")
     if none:
         note(f"`{argument}={short(name)}`: {sum(none.values())} without a label ({listed(none)}).")
     return cell_labels
 
 
 def labels_or_numbers(adata: AnnData, name: str, argument: str, instead: str) -> Labels | Array:
-    """Return a column of ``.obs`` as labels, or as numbers, NaN where they are missing.
-
-    Whole numbers may be either, and are refused: `instead` says what to do with numbers.
-    """
+    """Return a column of ``.obs`` as labels, or as decimal numbers; whole ones are refused."""
     column = find(adata, "obs", name, argument)
     kind = column.dtype
     if kind.kind in "mMc" or isinstance(kind, pd.PeriodDtype):  # times, and complex numbers
-        text = f"`{argument}={short(name)}` has dtype {kind}"
-        raise InvalidType(f"{text}: convert it to labels or real numbers")
+        raise InvalidType(f"`{argument}={short(name)}` is {kind}: convert it to labels or numbers")
     values = as_numbers(column)
     if values is None:
         return labels(adata, name, argument, at_least=2)
@@ -67,10 +65,7 @@ def labels_or_numbers(adata: AnnData, name: str, argument: str, instead: str) ->
 
 
 def log_labels(labels: NDArray[Any], cv: int | None) -> None:
-    """Log which values are classes, and those with few cells.
-
-    `cv` is the number of folds that is asked for; None: none.
-    """
+    """Log which values are classes, and those of few cells for `cv` folds (None: none)."""
     classes, counts = np.unique(labels.astype(str), return_counts=True)
     texts = [f"{name!r} ({n})" for name, n in zip(classes.tolist(), counts, strict=True)]
     log.info(f"`labels` has {len(classes)} classes: {', '.join(texts)}.")
@@ -98,6 +93,36 @@ def log_few(labels: Labels, readings: Sequence[str]) -> None:
         note(f"`labels` has labels of too few cells to be predicted well ({'; '.join(texts)}).")
 
 
+def neighbours(
+    adata: AnnData, spatial: str | None, library_key: str | None, n_neighbors: int = N_NEIGHBORS
+) -> sparse.csr_array:
+    """Return the graph of neighbours in space: a graph of squidpy, or by coordinates.
+
+    Cells of different sections, or regions of a table of spatialdata, are no neighbours.
+    """
+    checks.texts(spatial=spatial, library_key=library_key, or_none=True)
+    if spatial is None:
+        spatial = GRAPH if GRAPH in adata.uns else COORDINATES
+    if library_key is None:
+        attributes = adata.uns.get("spatialdata_attrs")
+        library_key = attributes.get("region_key") if isinstance(attributes, Mapping) else None
+    section = np.zeros(adata.n_obs, dtype=np.intp)
+    if library_key is not None:
+        column = find(adata, "obs", library_key, "library_key")
+        sections = batch_names(column, "library_key", library_key)
+        section = np.unique(sections, return_inverse=True)[1]
+    if spatial in adata.obsm:
+        positions = find(adata, "obsm", spatial, "spatial")
+        positions = check_coordinates(positions, adata.n_obs, "spatial")
+        return space.neighbours(positions, section, n_neighbors)
+    if spatial in adata.uns:
+        with naming(neighbors_key="spatial"):
+            return space.within(read.graph(adata, spatial), section)
+    spaces = listed(read.own_names(adata, "obsm"))
+    text = f"{subject('spatial', spatial)} is no `graph of adata.uns`, nor in `adata.obsm`"
+    raise NotFound(f"{text}, which has {spaces}: name one, or add coordinates")
+
+
 def numbers(
     genes: Lookup,
     per_gene: PerGene,
@@ -108,8 +133,6 @@ def numbers(
     unnamed: float = np.nan,
 ) -> Array:
     """Return numbers per gene of an argument, shape (n_vars,), from 0 to `most`.
-
-    The argument is one for all, a column of ``.var``, or a dict by name.
 
     Each of the genes `needed` (None: all) must have one, or it is 0; `unnamed` is that of genes
     that a dict does not name.
@@ -130,8 +153,7 @@ def numbers(
     is_bad = ~(np.isfinite(values) & (values >= 0) & (values <= most))
     refused = is_bad if needed is None else is_bad & needed
     if refused.any():
-        limit = "" if np.isinf(most) else f", and at most {most:g},"
-        text = f"`{argument}` has no finite number ≥ 0{limit} for {int(refused.sum())} genes"
+        limit = "" if np.isinf(most) else f" and at most {most:g}"
         names = listed(genes.adata.var_names[refused])
-        raise InvalidValue(f"{text}: {names}: correct these, or remove the genes")
+        raise InvalidValue(f"`{argument}` must be finite, ≥ 0{limit}: correct it for {names}")
     return np.where(is_bad, 0.0, values)

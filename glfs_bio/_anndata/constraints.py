@@ -34,10 +34,7 @@ _STRONG, _SAID = 0.01, 3
 
 
 def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
-    """Return the candidates that platform and limits leave, with what limits ask of a panel.
-
-    `rows` is None where a panel may have all of these genes, at once and alike.
-    """
+    """Return the candidates that platform and limits leave, with rows where limits bind."""
     genes = _orderable(adata, genes)
     limit_rows = rows(adata, request, allowed=genes.allowed, detection=genes.detection)
     if limit_rows is None:
@@ -45,16 +42,14 @@ def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
     out = ruled_out(limit_rows, genes)
     names = [f"{adata.var_names[row]} ({out[row]})" for row in out if genes.included[row]]
     if names:
-        text = f"`include` has genes that limits rule out: {listed(names)}"
-        raise InvalidValue(f"{text}: leave them out, or relax the limits")
+        raise InvalidValue(f"`include` has genes that limits rule out: {listed(names)}: relax them")
     include, candidates = np.flatnonzero(genes.included), np.flatnonzero(genes.allowed)
     check(limit_rows, request.n_genes, include=include, candidates=candidates)
     genes = replace(genes, ruled_out=out, allowed=genes.allowed & limit_rows.allowed)
     n_allowed = int(genes.allowed.sum())
     if request.n_genes is not None and request.n_genes > n_allowed:
-        text = f"`n_genes={short(request.n_genes)}` is more than the {n_allowed} candidate genes"
-        remedy = "reduce it, or relax the limits"
-        raise InvalidValue(f"{text} within the limits ({listed(limit_rows.limits)}): {remedy}")
+        text = f"is more than the {n_allowed} genes within {listed(limit_rows.limits)}: relax these"
+        raise InvalidValue(f"`n_genes={short(request.n_genes)}` {text}")
     priority = limit_rows.priority[genes.allowed]
     weighed = limit_rows.budget or limit_rows.lower.any() or (priority != 1.0).any()
     binds = weighed or not limit_rows.hold(genes.allowed.astype(float))
@@ -105,10 +100,7 @@ def rows(
     allowed: NDArray[np.bool_] | None = None,
     detection: Detection = AS_REFERENCE,
 ) -> Rows | None:
-    """Return the limits of a request as rows over all genes; None where there are none.
-
-    Costs and priorities of genes that are not `allowed` may be missing.
-    """
+    """Return limits as rows over all genes, for costs of those `allowed`; None without limits."""
     limits = request.limits
     if limits is None or limits == Limits():
         return None
@@ -142,9 +134,7 @@ def rows(
 
 
 def with_lists(lookup: Lookup, limits: Limits) -> Limits:
-    """Return limits with the lists of genes of a file, by their names in the data where these are
-    there.
-    """
+    """Return limits with the lists of genes of a file, by their names in the data."""
     path, adata = limits.groups, lookup.adata
     if not isinstance(path, str) or path in adata.var or not Path(path).suffix:
         return limits
@@ -171,10 +161,7 @@ def _number(limit: str, name: str, genes: Index, least: int | None, most: int | 
 
 
 def _of_single_genes(quantities: Mapping[str, Array], limits: Limits) -> Iterator[Row]:
-    """Return a row for every limit on single genes: of the genes it rules out a panel holds none.
-
-    `quantities` of genes over all cells and in each type, shape (n_genes, 1 + n_types).
-    """
+    """Return a row for every limit on single genes: a panel holds none that it rules out."""
     ranges: Mapping[str, Any] = limits.expression or {}
     for name, (quantity, in_type) in MEASURES.items():
         if name not in ranges:
@@ -226,17 +213,13 @@ def _totals(
     limit = "total_counts['type']"
     for name, total in of_types.items():
         if name not in labels.names:
-            choices = listed(labels.names)
-            raise NotFound(f"`{limit}` has {quoted(name)}, no type here: choose from {choices}")
+            raise NotFound(f"`{limit}` has no type {quoted(name)}: use {listed(labels.names)}")
         counts = means[:, 1 + labels.names.index(name)]
         yield _upper(limit, f" ({name})", counts, total)._replace(limit=limit)
 
 
 def _groups(genes: Lookup, limits: Limits) -> Iterator[Row]:
-    """Return a row for every group of which a panel has so many genes at least, or at most.
-
-    A group of fewer genes than its maximum has none.
-    """
+    """Return a row for every group of which a panel has so many genes at least, or at most."""
     if limits.groups is None:
         return
     groups = _lists(genes, limits.groups)
@@ -271,8 +254,7 @@ def _of_types(expression: Expression, per_type: int | None) -> list[Row]:
         return []
     markers = [np.flatnonzero(expression.marked == k) for k in range(len(expression.labels))]
     if not any(map(len, markers)):
-        text = f"`per_type={short(per_type)}` finds no marker"
-        raise InvalidValue(f"{text}: merge types, or list markers in `groups`")
+        raise InvalidValue(f"`per_type={short(per_type)}` finds no marker: list some in `groups`")
     rows, few = [], []
     for name, genes in zip(expression.labels, markers, strict=True):
         least = min(per_type, len(genes))
@@ -280,8 +262,8 @@ def _of_types(expression: Expression, per_type: int | None) -> list[Row]:
         if least < per_type:
             few.append(f"{name} ({least})")
     if few:
-        text = f"`per_type={short(per_type)}`: types with fewer markers need these: {listed(few)}"
-        caution(f"{text}. Merge types that are alike, or list their markers in `groups`.")
+        text = f"types with fewer markers need these: {listed(few)}: merge types, or use `groups`"
+        caution(f"`per_type={short(per_type)}`: {text}.")
     return rows
 
 

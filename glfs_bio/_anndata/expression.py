@@ -42,10 +42,7 @@ def members(codes: Index, n_labels: int) -> Array:
 
 @dataclass(frozen=True)
 class Expression:
-    """Where genes are expressed: shape (n_genes, 1 + n_labels).
-
-    The first column is over all cells, the others over the cells of one label each.
-    """
+    """Where genes are expressed: over all cells, then over those of each label."""
 
     #: Names of the labels; none without labels
     labels: list[str]
@@ -138,10 +135,7 @@ class Expression:
 
 
 def of_genes(adata: AnnData, genes: Index, labels: Labels | None, layer: str | None) -> Expression:
-    """Return where genes are expressed, in one pass over their columns.
-
-    Shares and folds are unknown (NaN) where the matrix has negative values.
-    """
+    """Return where genes are expressed; shares and folds are NaN with negative values."""
     order, rows = np.unique(genes, return_inverse=True)
     data = read.row_matrix(adata, layer)
     unlog = not read.may_be_counts(data)
@@ -159,8 +153,8 @@ def _ratio(means: Array, references: Array) -> Array:
 def _sums(
     block: Matrix, rows: slice, codes: Index, categories: Array, unlog: bool
 ) -> tuple[tuple[Array, ...], Matrix]:
-    """Return how many of all cells and of those of each label express a gene, sums of the values,
-    and of them without logarithms; how many cells there are; and whether a value is negative.
+    """Return, for all cells and each label: how many express a gene, sums of the values, and of
+    these without logarithms; how many cells there are; and whether a value is negative.
     """
     cells = members(codes[rows], len(categories))
     sums = block.T @ cells

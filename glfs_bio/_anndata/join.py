@@ -43,10 +43,8 @@ def data_sets(adata: Any) -> dict[str, AnnData]:
 
 
 def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Request]:
-    """Return the cells of all datasets, with a batch each or one for every batch of each.
-
-    It has the genes that all have, in the order of the first, and of each what a selection reads.
-    Columns of ``.var`` are those of the first that has them.  The request is for this object.
+    """Return the cells and common genes of all datasets, each a batch or several, and the request
+    for this object.
     """
     spec, limits = request.structure, request.limits
     for name, value in {"use_rep": spec.use_rep, "neighbors_key": spec.neighbors_key}.items():
@@ -54,7 +52,12 @@ def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Reques
             raise InvalidValue(f"`{name}={short(value)}` is for one dataset: leave it out")
     for name, argument in target.sources(request).items():
         _check_all_have(sets, name, argument)
-    genes = _common_genes(sets)
+    genes = next(iter(sets.values())).var_names
+    for cells in sets.values():
+        genes = genes[genes.isin(cells.var_names)]
+    if genes.empty:
+        raise InvalidValue(f"`adata` has no gene that all have ({listed(sets)}): name genes alike")
+    log.info(f"{len(genes)} genes are in all datasets.")
     selected = {}
     for name, cells in sets.items():
         with _within(name):
@@ -83,17 +86,6 @@ def _within(name: str) -> Iterator[None]:
         raise refusal.within(f"dataset {name!r}") from None
 
 
-def _common_genes(sets: Mapping[str, AnnData]) -> pd.Index:
-    """Return the genes of all datasets, in the order of the first."""
-    genes = next(iter(sets.values())).var_names
-    for cells in sets.values():
-        genes = genes[genes.isin(cells.var_names)]
-    if genes.empty:
-        raise InvalidValue(f"`adata` has no gene that all have ({listed(sets)}): name genes alike")
-    log.info(f"{len(genes)} genes are in all datasets.")
-    return genes
-
-
 def _read(name: str, cells: AnnData, genes: pd.Index, request: Request) -> AnnData:
     """Return what a selection reads of one dataset, in memory."""
     spec, limits = request.structure, request.limits
@@ -108,6 +100,5 @@ def _read(name: str, cells: AnnData, genes: pd.Index, request: Request) -> AnnDa
         obsm=dict(cells.obsm),
     )
     if limits is not None and limits.counts_layer is not None:
-        layer = None if limits.counts_layer == "X" else limits.counts_layer
-        lean.layers[_COUNTS] = read.columns(cells, rows, layer, "counts_layer")
+        lean.layers[_COUNTS] = read.columns(cells, rows, limits.counts_layer, "counts_layer")
     return lean

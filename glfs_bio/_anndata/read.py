@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import pandas as pd
+from anndata import AnnData
 from scipy import sparse
 
 from .. import checks, labels
@@ -30,10 +30,8 @@ from ..errors import (
     subject,
 )
 from ..vendors.names import NAMELESS, is_control
-from .lean import Lean
 
 if TYPE_CHECKING:
-    from anndata import AnnData
     from numpy.typing import NDArray
 
     from .._typing import Array, Index, Matrix
@@ -45,8 +43,7 @@ RAW = "raw"
 #: Column of ``.var`` in which readers of 10x keep what a feature is, and what controls are.
 _TYPES = "feature_types"
 _CONTROL_TYPE = re.compile(r"control|codeword|blank", re.IGNORECASE)
-#: The content of a matrix is recognised from so many values, of so many rows where it is not in
-#: memory.
+#: The content of a matrix is recognised from so many values of so many rows.
 _FIRST_VALUES, FIRST_ROWS = 10_000, 20
 #: That of 1e9 to the base of 2.
 LARGEST_LOGARITHM = 30.0
@@ -55,8 +52,7 @@ LARGEST_LOGARITHM = 30.0
 _LARGEST, _ZEROS = 500.0, 0.05
 #: Logarithms of logarithms of counts are smaller.
 _TWICE = 3.0
-#: Counts in some unit: how near to a whole number the ratio of a value to the smallest of its cell
-#: is, and for what share of them.
+#: Counts in some unit: how near to whole the ratios to the smallest of a cell are, and how many.
 _WHOLE, _NEARLY_ALL = 0.05, 0.95
 #: Scaled values: share of the genes whose zeros became one negative value.
 _MOSTLY = 0.5
@@ -75,20 +71,53 @@ STATES = {
 }
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """What a structure is computed from."""
+class Lean(AnnData):  # type: ignore[misc]
+    """Cells with no more than a selection reads: ``X`` (None) and layers, wherever they are."""
 
-    data: RowMatrix
-    representation: Array | None
-    graph: Matrix | None
-    batch: NDArray[Any] | None
-    #: One of :data:`STATES`; None: log-normalised, as far as can be seen.
-    state: str | None
+    matrices: dict[str | None, RowMatrix]
+
+    @classmethod
+    def of(cls, cells: AnnData, matrices: Mapping[str | None, Any]) -> Self:
+        """Return the cells of an object, which has no matrix, with some, or with where they are."""
+        lean = cls(cells)
+        lean.matrices = {layer: _opened(matrix) for layer, matrix in matrices.items()}
+        return lean
+
+    def only(self, cells: Index) -> Self:
+        """Return some of the cells."""
+        matrices = {layer: RowMatrix(rows, cells) for layer, rows in self.matrices.items()}
+        return self.of(self[cells].copy(), matrices)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy the cells for another process, which opens files of HDF5 itself."""
+        matrices = {layer: _closed(rows) for layer, rows in self.matrices.items()}
+        return type(self).of, (self.copy(), matrices)
 
 
-def inputs(adata: AnnData, spec: StructureSpec) -> Inputs:
-    """Read what parameters name, `ignore` by rows; warns of values that are not log-normalised."""
+def _closed(rows: RowMatrix) -> Any:
+    """Return where a matrix is in a file of HDF5, and its genes; or the matrix."""
+    stored = getattr(rows.source, "group", rows.source)
+    if type(stored).__module__.partition(".")[0] != "h5py":
+        return rows
+    stored.file.flush()
+    return stored.file.filename, stored.name, rows.genes
+
+
+def _opened(matrix: Any) -> RowMatrix:
+    """Return the matrix that :func:`_closed` was given."""
+    if isinstance(matrix, RowMatrix):
+        return matrix
+    import h5py  # type: ignore[import-untyped]
+    from anndata.io import sparse_dataset
+
+    path, name, genes = matrix
+    stored = h5py.File(path, "r", locking=False)[name]
+    source = stored if isinstance(stored, h5py.Dataset) else sparse_dataset(stored)
+    return RowMatrix(source, genes=genes)
+
+
+def inputs(adata: AnnData, spec: StructureSpec) -> dict[str, Any]:
+    """Return what :func:`.cells.build_problems` takes; warn of values not log-normalised."""
     if spec.batch_key is not None and spec.neighbors_key is not None:
         key = short(spec.neighbors_key)
         raise InvalidValue(f"`neighbors_key={key}` conflicts with `batch_key`: remove one")
@@ -97,22 +126,19 @@ def inputs(adata: AnnData, spec: StructureSpec) -> Inputs:
     if kind is not None:
         has_raw = kind == "scaled" and adata.raw is not None
         caution(f"The matrix {STATES[kind]}{f', such as `layer={RAW!r}`' if has_raw else ''}.")
-    return Inputs(
-        data,
-        None if spec.use_rep in (None, "X") else representation(adata, spec.use_rep),
-        None if spec.neighbors_key is None else graph(adata, spec.neighbors_key),
-        None if spec.batch_key is None else batches(adata, spec.batch_key),
-        kind,
-    )
+    rep, neighbors = spec.use_rep, spec.neighbors_key
+    return {
+        "data": data,
+        "representation": None if rep in (None, "X") else representation(adata, rep),
+        "graph": None if neighbors is None else graph(adata, neighbors),
+        "batch": None if spec.batch_key is None else batches(adata, spec.batch_key),
+    }
 
 
 def check(adata: Any) -> None:
     """Refuse what is not an AnnData object; load all but the matrices of a lazy one."""
-    from anndata import AnnData
-
     if not isinstance(adata, AnnData):
-        kind = type(adata).__name__
-        raise InvalidType(f"`adata` must be an AnnData object of cells × genes, not {kind}")
+        raise InvalidType(f"`adata` must be an AnnData object, not {type(adata).__name__}")
     if hasattr(adata.obs, "to_memory"):  # of anndata.experimental.read_lazy
         for name in ("obs", "var", "obsm", "varm", "obsp", "uns"):
             setattr(adata, name, _loaded(getattr(adata, name)))
@@ -177,9 +203,7 @@ def layers(adata: AnnData) -> list[str]:
 
 
 def symbols(adata: AnnData, name: str | None) -> pd.Series:
-    """Return the names of the genes: ``.var_names``, or a column of ``.var``, missing where it is
-    empty.
-    """
+    """Return the names of the genes, or a column of ``.var``, missing where it is empty."""
     check(adata)
     if name is None:
         return pd.Series(adata.var_names.astype(str), index=adata.var_names, dtype=object)
@@ -189,10 +213,9 @@ def symbols(adata: AnnData, name: str | None) -> pd.Series:
 
 
 def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") -> RowMatrix:
-    """Return ``X`` or a layer, in memory, in a file, or a dask array, to be gone through by rows.
-
-    Values are looked at now only where they are in memory.
-    """
+    """Return ``X`` or a layer, wherever it is; in memory its values are checked."""
+    if argument == "counts_layer" and layer == "X":
+        layer = None
     data = _stored(adata, layer, argument)
     if isinstance(data, RowMatrix):
         return data
@@ -237,9 +260,7 @@ def nameless(adata: AnnData) -> NDArray[np.bool_]:
 
 
 def without_ignored(adata: AnnData, data: RowMatrix, ignore: Collection[str] | None) -> RowMatrix:
-    """Return a matrix of these genes in which controls, and genes to ignore by their names, are
-    silent: they are no structure.
-    """
+    """Return a matrix in which controls, and genes of these names, are no structure."""
     silent = controls(adata) | adata.var_names.isin(ignore or ())
     return RowMatrix(data, silent=np.flatnonzero(silent)) if silent.any() else data
 
@@ -254,10 +275,9 @@ def matrix_or_none(adata: AnnData, layer: str | None) -> Any:
 
 def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
     """Return a layer of raw counts, or ``.X`` where that is ``"X"``."""
-    rows = row_matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
-    if not _are_counts(_finite_values(rows.first(FIRST_ROWS))):
-        layer = subject("counts_layer", counts_layer)
-        raise InvalidValue(f"{layer} has no raw counts: name a layer of counts")
+    rows = row_matrix(adata, counts_layer, "counts_layer")
+    if state(rows.first(FIRST_ROWS)) != "counts":
+        raise InvalidValue(f"`counts_layer={short(counts_layer)}` has no raw counts: name a layer")
     return rows
 
 
@@ -268,15 +288,15 @@ def n_cells_with(data: RowMatrix) -> Array:
 
 
 def state(block: Matrix) -> str | None:
-    """Return which of :data:`STATES` the first rows of a matrix are in; None: log-normalised, or
-    what cannot be told from it.
-    """
+    """Return which of :data:`STATES` the first rows of a matrix are in; None: log-normalised."""
     values = _finite_values(block)
     if not len(values):
         return None
-    if _are_counts(values):
-        return "counts"
-    expressed = _expressed(block)
+    if values.min() >= 0 and values.max() > 1 and (values == np.round(values)).all():
+        return "counts"  # and not just zero and one
+    rows = np.split(block.data, block.indptr[1:-1]) if sparse.issparse(block) else block
+    positive = [row[row > 0].astype(np.float64) for row in rows]
+    expressed = [row for row in positive if len(row) > 1]
     once = [np.expm1(row) for row in expressed if row.max() < _TWICE]
     if not _multiples(once) and _multiples([np.expm1(row) for row in once]):
         return "twice"
@@ -293,10 +313,7 @@ def state(block: Matrix) -> str | None:
 
 
 def may_be_counts(data: RowMatrix) -> bool:
-    """Return whether logarithms of the first values can be taken, and were not taken before.
-
-    Expected counts of RSEM and the like are no whole numbers, and are large.
-    """
+    """Return whether the first values may be counts, also expected ones, which are large."""
     values = _finite_values(data.first(FIRST_ROWS))
     if not len(values):
         return True
@@ -304,24 +321,8 @@ def may_be_counts(data: RowMatrix) -> bool:
     return bool(values.min() >= 0 and (are_whole or values.max() > LARGEST_LOGARITHM))
 
 
-def _are_counts(values: NDArray[Any]) -> bool:
-    """Return whether values are whole, not negative, and not just zero and one."""
-    are_in_range = len(values) > 0 and values.min() >= 0 and values.max() > 1
-    return bool(are_in_range and (values == np.round(values)).all())
-
-
-def _expressed(block: Matrix) -> list[Array]:
-    """Return positive values of each row that has several."""
-    rows = np.split(block.data, block.indptr[1:-1]) if sparse.issparse(block) else block
-    positive = [row[row > 0].astype(np.float64) for row in rows]
-    return [row for row in positive if len(row) > 1]
-
-
 def _multiples(rows: list[Array]) -> bool:
-    """Return whether nearly all numbers of nearly all rows are whole multiples of their smallest.
-
-    Counts of a cell are, whatever they are normalised by.
-    """
+    """Return whether nearly all numbers are multiples of the smallest of their row, as counts."""
     if not rows:
         return False
     ratios = np.concatenate([row / row.min() for row in rows])
@@ -331,9 +332,7 @@ def _multiples(rows: list[Array]) -> bool:
 
 
 def _looks_scaled(block: Matrix) -> bool:
-    """Return whether the smallest value of most genes is negative, and that of several cells: what
-    ``sc.pp.scale`` makes of zeros.
-    """
+    """Return whether most genes have one negative value in several cells, as zeros scaled."""
     dense = block.toarray() if sparse.issparse(block) else block
     least = dense.min(axis=0)
     of_zeros = (least < 0) & ((dense == least).sum(axis=0) > 1)

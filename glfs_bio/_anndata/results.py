@@ -1,7 +1,12 @@
-"""Results with the cells: selections in ``.var``, and everything in one envelope in ``.uns``."""
+"""Results with the cells: selections in ``.var``, and everything in one envelope in ``.uns``.
+
+A result keeps checksums, genes and requests under ``made_of``.  It is outdated where the selection
+was made again, or the matrix has changed; checksums are the same in every container of it.
+"""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib.metadata import version
@@ -9,22 +14,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from .. import checks, codec
+from ..data.matrix import is_here
 from ..errors import InvalidValue, NotFound, listed, short
 from ..options import Request
 from ..solvers.panel import NONE, OPEN, STATES, TOLERANCE
-from . import read, stale
+from . import read
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
+    from .._typing import Index
     from ..solvers.panel import Candidates, Panel
 
 #: Parameters of a selection that leave some panels out.
 _CONSTRAINTS = ("include", "exclude", "limits", "platform")
-#: The function that writes each kind of result.  One of a panel is under the key of the panel and
-#: its kind, such as ``"glfs_evaluation"``, unless a call names another key.
+#: The function that writes each kind of result, under such keys as ``"glfs_evaluation"``.
 KINDS = {
     "selection": "pp.select_genes",
     "structure": "pp.structure",
@@ -39,8 +46,7 @@ KINDS = {
     "names": "tl.resolve_genes",
     "class": "tl.classify",
 }
-#: What is known of the genes of the best panels, and of all that are nearly as good: columns of a
-#: selection, with what a panel may lose.
+#: Columns with what is known of the genes of all panels that may lose so much.
 CERTIFICATES = {"certificate": 0.0, "certificate_within": TOLERANCE}
 #: Columns of every selection, and of one for a platform.
 _OF_SELECTION = ("weight", "loss", "score", "rank", "selected", "included")
@@ -50,6 +56,10 @@ KEY = "glfs"
 #: Packages that every number depends on.
 _NUMERICAL = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
 _version = cache(version)  # which parses the metadata of a package, for some 10 ms
+#: Rows whose sums stand for a matrix, and digits of these that do not depend on its container.
+_ROWS, _DIGITS = 200, 6
+#: A matrix that is not in memory is not looked at.
+_UNKNOWN = "unknown"
 
 
 def key_of(adata: AnnData, panel: object) -> str:
@@ -78,19 +88,16 @@ def key_for(
 def last(
     adata: AnnData, kind: str | None = None, key: str | None = None, *, holds: str = "kind"
 ) -> str:
-    """Return `key`, of a result or its panel; None: that of the last result of a kind, or of any,
-    that `holds` something.
-    """
+    """Return `key`, of a result or its panel; None: that of the last that `holds` something."""
     read.check(adata)
     if key is not None:
         of_panel = f"{key}_{kind}"
         return of_panel if kind_of(adata.uns.get(key)) != kind and of_panel in adata.uns else key
-    numbers = {
-        name: number
-        for name, number in _numbers(adata).items()
-        if kind in (None, kind_of(adata.uns[name])) and holds in adata.uns[name]
-    }
-    return max(numbers, key=lambda name: numbers[name], default=f"{KEY}_{kind}")
+    written = {}
+    for name, result in adata.uns.items():
+        if kind_of(result) and kind in (None, kind_of(result)) and holds in result:
+            written[name] = int(codec.scalar(result["written"]))
+    return max(written, key=written.__getitem__, default=f"{KEY}_{kind}")
 
 
 def selection_key(adata: AnnData, key: str | None) -> str:
@@ -108,12 +115,6 @@ def kind_of(entry: Any) -> str | None:
     return kind if kind in KINDS else None
 
 
-def _numbers(adata: AnnData) -> dict[str, int]:
-    """Return the numbers of the results in the order of writing, by key."""
-    results = {key: entry for key, entry in adata.uns.items() if kind_of(entry)}
-    return {key: int(codec.scalar(entry["written"])) for key, entry in results.items()}
-
-
 def envelope(
     kind: str,
     params: Mapping[str, Any],
@@ -129,30 +130,6 @@ def envelope(
         "versions": {package: _version(package) for package in (*_NUMERICAL, *packages)},
     }
     return entry if made_of is None else entry | {"made_of": dict(made_of)}
-
-
-def columns_of(panel: Panel, genes: Candidates, names: pd.Index, prefix: str) -> pd.DataFrame:
-    """Return what a panel and its platform say of every gene.
-
-    Genes that could not be selected have weight 0, no score and no rank, and are not selected.
-    """
-    columns = {
-        "weight": panel.weights,
-        "loss": panel.losses,
-        "score": panel.scores,
-        "rank": panel.ranks.astype(float),
-        "selected": panel.ranks <= panel.n_selected,
-    }
-    of_candidates = pd.DataFrame(columns, names[genes.allowed])
-    frame = spread(of_candidates.add_prefix(f"{prefix}_"), names)
-    frame[f"{prefix}_included"] = genes.included
-    for name, tolerance in CERTIFICATES.items():
-        frame[f"{prefix}_{name}"] = certificates(panel, genes, tolerance)
-    for name in _OF_PLATFORM:
-        of_genes = getattr(genes.detection, name)
-        if of_genes is not None:
-            frame[f"{prefix}_{name}"] = of_genes
-    return frame
 
 
 def certificates(panel: Panel, genes: Candidates, tolerance: float) -> pd.Categorical:
@@ -181,13 +158,34 @@ def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
     return pd.DataFrame(columns, index=names)
 
 
-def selected(panel: Panel, request: Request, **content: Any) -> dict[str, Any]:
-    """Return a panel for ``.uns``: an envelope that brings along what it was chosen with."""
+def of_panel(
+    panel: Panel, genes: Candidates, names: pd.Index, request: Request, key: str, **content: Any
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return columns of ``.var``, and an envelope that brings along what a panel was chosen with.
+
+    Genes that were no candidates have no score and no rank.
+    """
+    columns = {
+        "weight": panel.weights,
+        "loss": panel.losses,
+        "score": panel.scores,
+        "rank": panel.ranks.astype(float),
+        "selected": panel.ranks <= panel.n_selected,
+    }
+    of_candidates = pd.DataFrame(columns, names[genes.allowed])
+    frame = spread(of_candidates.add_prefix(f"{key}_"), names)
+    frame[f"{key}_included"] = genes.included
+    for name, tolerance in CERTIFICATES.items():
+        frame[f"{key}_{name}"] = certificates(panel, genes, tolerance)
+    for name in _OF_PLATFORM:
+        of_genes = getattr(genes.detection, name)
+        if of_genes is not None:
+            frame[f"{key}_{name}"] = of_genes
     shares = {"preserved": panel.preserved, "optimality": panel.optimality}
     optional: dict[str, Any] = {name: values for name, values in shares.items() if len(values)}
     if panel.certificates is not None:
         optional["tolerance"] = TOLERANCE
-    return envelope(
+    return frame, envelope(
         "selection",
         request.arguments(),
         request=codec.text_of(request),
@@ -200,26 +198,24 @@ def selected(panel: Panel, request: Request, **content: Any) -> dict[str, Any]:
     )
 
 
-def store(
-    adata: AnnData,
-    key: str,
-    entry: Mapping[str, Any],
-    **contents: Mapping[str, Any] | pd.DataFrame | None,
-) -> None:
-    """Put an envelope into ``.uns``, and columns of ``obs`` and ``var`` and arrays of ``obsm`` and
-    ``varm`` beside it; nothing writes elsewhere.
+def store(adata: AnnData, key: str, entry: Mapping[str, Any], **contents: Any) -> None:
+    """Put an envelope into ``.uns``, and columns and arrays beside it; nothing writes elsewhere.
 
-    Files keep no None among texts, and not every dtype of pandas: texts are objects, a missing one
-    is ``""``.  Another selection under a key removes what was better than the one before, and what
-    its platform was to the genes.
+    Another selection under a key removes what was better than the one before, and its platform.  A
+    result that is changed stays in its place among those that were written.
     """
     is_there = key in adata.uns or f"{key}_selected" in adata.var
-    if is_there and entry.get("kind") == "selection":
+    if is_there and entry.get("kind") == "selection" and "written" not in entry:
         forget_better(adata, key)
         forget(adata, [f"{key}_{name}" for name in _OF_PLATFORM])
-    _put(adata, **contents)
-    written = max(_numbers(adata).values(), default=0) + 1
-    adata.uns[key] = in_files(entry) | {"written": written}
+    for attribute, values in contents.items():
+        for name in () if values is None else values:
+            container = getattr(adata, attribute)  # of a view another one after each
+            is_table = attribute in ("obs", "var")
+            container[name] = _column(values[name], container.index) if is_table else values[name]
+    others = [result for result in adata.uns.values() if kind_of(result)]
+    last_written = max((int(codec.scalar(result["written"])) for result in others), default=0)
+    adata.uns[key] = {**in_files(entry), "written": entry.get("written", last_written + 1)}
 
 
 def forget_better(adata: AnnData, key: str) -> None:
@@ -234,23 +230,6 @@ def forget(adata: AnnData, columns: Collection[str]) -> None:
     """Remove columns of ``.var`` that an earlier result left, where they are."""
     if not adata.var.columns.intersection(list(columns)).empty:
         adata.var = adata.var.drop(columns=columns, errors="ignore")
-
-
-def revise(
-    adata: AnnData, key: str, changed: Mapping[str, Any], var: pd.DataFrame | None = None
-) -> None:
-    """Change parts of a result, which stays in its place among those that were written."""
-    _put(adata, var=var)
-    adata.uns[key] = {**adata.uns[key], **in_files(changed)}
-
-
-def _put(adata: AnnData, **contents: Any) -> None:
-    """Put columns and arrays into attributes of an object."""
-    for attribute, values in contents.items():
-        for name in () if values is None else values:
-            container = getattr(adata, attribute)  # of a view another one after each
-            is_table = attribute in ("obs", "var")
-            container[name] = _column(values[name], container.index) if is_table else values[name]
 
 
 def in_files(value: Any) -> Any:
@@ -290,34 +269,26 @@ def entry(
     checks.texts(or_none=False, **{argument: key})
     result: dict[str, Any] = adata.uns.get(key, {})
     if kind_of(result) != kind or not result.keys() >= set(needs):
-        text = f"`{argument}={short(key)}` is no result of `glfs_bio.{KINDS[kind]}` in `adata.uns`"
-        contents = f" with {listed(needs)}" if needs else ""
-        raise NotFound(f"{text}{contents}: run it first, or choose another key")
+        text = f"is no result of `glfs_bio.{KINDS[kind]}`: run it first, or choose another key"
+        raise NotFound(f"`{argument}={short(key)}` {text}")
     return result
 
 
-def current(
-    adata: AnnData, key: str, kind: str, *needs: str, argument: str = "key"
-) -> dict[str, Any]:
+def current(adata: AnnData, key: str, kind: str, *needs: str) -> dict[str, Any]:
     """Return the result of a kind in ``.uns[key]``, of the selection and matrix that there are."""
-    result = entry(adata, key, kind, *needs, argument=argument)
-    why = stale.why_outdated(adata, result)
+    result = entry(adata, key, kind, *needs)
+    why = why_outdated(adata, result)
     if why is not None:
-        text = f"`{argument}={short(key)}` is outdated: {why}"
-        raise InvalidValue(f"{text}: run `glfs_bio.{KINDS[kind]}` again")
+        raise InvalidValue(f"`key={short(key)}` is outdated: {why}: run `glfs_bio.{KINDS[kind]}`")
     return result
 
 
 def request_of(adata: AnnData, key: str) -> Request:
-    """Return what the selection under `key` was asked for.
-
-    A stored structure that is gone is computed again, with the same parameters.
-    """
+    """Return what the selection under `key` was asked for, by a stored structure if it is there."""
     try:
         request = Request.restored(entry(adata, key, "selection", "request")["request"])
     except TypeError as error:  # of an argument that is no more
-        text = f"`key={short(key)}` is a selection of another version of the package"
-        raise InvalidValue(f"{text}: run `glfs_bio.pp.select_genes(adata)` again") from error
+        raise InvalidValue(f"`key={short(key)}` is of another version: select again") from error
     stored_key = request.structure.stored_key
     if stored_key in adata.uns and stored_key in adata.varm:
         return request
@@ -325,17 +296,12 @@ def request_of(adata: AnnData, key: str) -> Request:
 
 
 def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
-    """Return the columns of the selection under `key`, without the prefix, the best gene first.
-
-    `only` is ``"selected"``, or ``"tested"`` for every gene that has a score.
-    """
+    """Return columns of a selection, best gene first: of genes ``"selected"``, or ``"tested"``."""
     read.unique_names(adata)
     checks.texts(key=key)
     columns = [f"{key}_{name}" for name in _OF_SELECTION]
-    missing = [name for name in columns if name not in adata.var]
-    if missing:
-        text = f"`key={short(key)}` is no selection, as `adata.var` has no column {missing[0]}"
-        raise NotFound(f"{text}: run `glfs_bio.pp.select_genes(adata)` first")
+    if not {*columns} <= {*adata.var}:
+        raise NotFound(f"`key={short(key)}` is no selection: run `glfs_bio.pp.select_genes(adata)`")
     frame = adata.var[columns].set_axis(list(_OF_SELECTION), axis=1)
     frame = frame.astype({"selected": bool, "included": bool})
     frame = frame[frame["selected"] if only == "selected" else frame["score"].notna()]
@@ -345,18 +311,14 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
 
 
 def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
-    """Return the scores of the tested genes by name, the largest first.
-
-    Genes without a name are left out, and of several with one name the best remains.
-    """
+    """Return the scores of the tested genes by name, largest first, of each name the best."""
     frame = ranked(adata, key, only="tested")
     genes = pd.Index(read.symbols(adata, symbols).loc[frame.index], dtype=object)
     series = frame["score"].astype(float).set_axis(genes)
     series = series[series.index.notna()].sort_values(ascending=False, kind="stable")
     series = series[~series.index.duplicated()]
     if series.empty:
-        text = f"`symbols={short(symbols)}` names no candidate gene"
-        raise InvalidValue(f"{text}: choose another column")
+        raise InvalidValue(f"`symbols={short(symbols)}` names no candidate: choose another column")
     return series
 
 
@@ -386,3 +348,110 @@ def preserved_of(entry: Mapping[str, Any]) -> str:
     if isinstance(preserve, str):
         return f"the {preserve}" if preserve in ("structure", "expression") else preserve
     return " and ".join(preserve) if isinstance(preserve, Mapping) else "the genes to preserve"
+
+
+def made_of(
+    adata: AnnData, layer: str | None, panels: Iterable[tuple[str | None, Index]] = ()
+) -> dict[str, Any]:
+    """Return what a result is of: the matrix, and panels by key and rows of ``.var``."""
+    recorded = {}
+    for number, (key, genes) in enumerate(panels):
+        names = np.array(adata.var_names[genes], dtype=object)
+        about = {"key": codec.storable(key), "genes": names, "request": _request(adata, key)}
+        recorded[str(number)] = about
+    return {"layer": codec.storable(layer), "matrix": _sums(adata, layer), "panels": recorded}
+
+
+def why_outdated(adata: AnnData, entry: Mapping[str, Any], key: str | None = None) -> str | None:
+    """Return why a result is not of the matrix and panels of today, or of `key`; or None."""
+    made_of = entry.get("made_of")
+    if made_of is None:
+        return "its input is not recorded"
+    reasons = [] if key is None or "of" not in entry else [difference(adata, key, entry)]
+    reasons += [_change(adata, panel, key) for panel in made_of.get("panels", {}).values()]
+    matrices = {codec.scalar(made_of["matrix"]), _sums(adata, codec.restored(made_of["layer"]))}
+    if len(matrices - {_UNKNOWN}) > 1:
+        reasons.append("the matrix has changed")
+    return next(filter(None, reasons), None)
+
+
+def difference(adata: AnnData, key: str, entry: Mapping[str, Any]) -> str | None:
+    """Return what a stability was asked for otherwise than a selection, but for seeds, or None."""
+    selection = adata.uns[key]
+    if "request" not in entry or "request" not in selection:
+        return "its request is not recorded"
+    request, of_selection = (codec.value_of(record["request"]) for record in (entry, selection))
+    for fields in (request, of_selection):
+        del fields["structure"]["random_state"]
+    names = [name for name in request if request[name] != of_selection.get(name)]
+    if not names and request["limits"] is None and entry["n_tested"] != selection["n_tested"]:
+        names = ["number of candidates"]  # parts of the cells admit other genes to limits
+    return f"it has another {listed(names)}" if names else None
+
+
+def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
+    """Refuse a selection from genes of which some have left: others would preserve all."""
+    n_tested = int(codec.scalar(adata.uns.get(key, {}).get("n_tested", 0)))
+    if key is None or f"{key}_rank" not in adata.var:
+        return
+    n_left = int(adata.var[f"{key}_rank"].notna().sum())
+    if n_left < n_tested:
+        text = f"is from {n_tested} genes, of which {n_left} are left: use the object with all"
+        raise InvalidValue(f"`{argument}={short(key)}` {text}")
+
+
+def most_genes(adata: AnnData) -> int:
+    """Return the largest number of genes that a selection or a structure in the object is of."""
+    n_genes = [0]
+    for key, entry in adata.uns.items():
+        if isinstance(entry, Mapping) and f"{key}_rank" in adata.var:
+            n_genes.append(int(codec.scalar(entry.get("n_tested", 0))))
+        elif isinstance(entry, Mapping) and {"sets", "set_of_cell"} <= entry.keys():
+            n_genes.append(np.size(entry["sets"]["0"]["variance"]))
+    return max(n_genes)
+
+
+def _request(adata: AnnData, key: Any) -> str:
+    """Return the request of a selection as it is stored, ``""`` for another panel."""
+    return str(codec.scalar(adata.uns.get(key, {}).get("request", "")))
+
+
+def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | None:
+    """Return why a panel is not the selection under `key` (None: its own) of today, or None."""
+    own_key, genes = codec.scalar(panel["key"]), set(map(str, np.ravel(panel["genes"])))
+    key = own_key if key is None else key
+    if f"{key}_selected" not in adata.var:
+        return None
+    selected = set(adata.var_names[adata.var[f"{key}_selected"].astype(bool)])
+    if genes != selected:
+        return f"the selection under {key!r} has other genes now"
+    is_recorded = key == own_key and key in adata.uns
+    if is_recorded and codec.scalar(panel.get("request")) != _request(adata, key):
+        return f"the selection under {key!r} has other parameters now"
+    return None
+
+
+def _sums(adata: AnnData, layer: str | None) -> str:
+    """Return a checksum of the names of the genes and of sums of rows, whatever the container."""
+    data = read.matrix_or_none(adata, layer)
+    if not is_here(data):
+        return _UNKNOWN
+    rows = np.unique(np.linspace(0, adata.n_obs - 1, min(_ROWS, adata.n_obs)).astype(int))
+    sums = np.ravel(np.asarray(data[rows].astype(np.float64).sum(axis=1)))
+    content = [f"{value:.{_DIGITS}e}" for value in sums]
+    content += [str(adata.shape), *adata.var_names]
+    return checksum(chr(0).join(content))
+
+
+def checksum(*contents: Any) -> str:
+    """Return a checksum of texts, and of numbers in memory."""
+    parts: list[Any] = []
+    for content in contents:
+        if isinstance(content, str):
+            parts.append(content.encode())
+        elif sparse.issparse(content):
+            arrays = content.data, content.indices, content.indptr
+            parts += [content.format.encode(), *map(np.ascontiguousarray, arrays)]
+        else:
+            parts += [repr(content.shape).encode(), np.ascontiguousarray(content)]
+    return "-".join(f"{zlib.crc32(part):08x}" for part in parts)

@@ -1,35 +1,45 @@
-"""The structure of the cells, from the matrix alone or from what is named, kept with the cells."""
+"""What is computed of the cells and kept with them: their structure, and how all genes show them.
+
+Each is used again while checksums of what it was made of are the same, of every value.
+"""
 
 from __future__ import annotations
 
-import zlib
+from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import checks, codec
 from ..cells import noise
 from ..cells.cells import OF_STORED, Cells, StructureSpec, build_problems, split
+from ..cells.graph import MOST_EXACT
 from ..criterion.criterion import Criterion
-from ..data.threads import few_threads
-from ..errors import InvalidValue, caution, naming, note, quoted, short, subject
-from . import names, read, results, stale
+from ..data.matrix import is_sparse, moments
+from ..data.products import SPARE, Products, ScaledGenes, principal_components, spread
+from ..data.threads import few_threads, one_thread_of_blas
+from ..errors import InvalidValue, caution, naming, note, quoted, short
+from ..measures.cells import N_COMPS, View, evenly
+from . import names, read, results
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from anndata import AnnData
 
     from .._typing import Array, Index
     from ..criterion.criterion import Target
     from ..criterion.platform import Detection
+    from ..data.matrix import RowMatrix
     from ..options import Request
 
-#: Where ``pp.structure`` stores a structure; others, which were computed by the way, are in a slot
-#: for each spec, see :func:`slot_of`.
+#: Where ``pp.structure`` stores a structure; see :func:`slot_of` for those computed by the way.
 KEY = "glfs_structure"
+#: Where is kept how all genes show the cells, in ``.obsm`` and ``.uns``.
+ALL_GENES = "glfs_all_genes"
 #: What is stored of each set of cells next to its rows of ``.obsm`` and columns of ``.varm``.
 _NUMBERS = {"assay_noise": float, "noise_level": float, "graph_components": int, "chance": float}
 _ARRAYS = ("stiffness", "variance", "residuals", "units")
@@ -40,8 +50,7 @@ _MOST, _MANY_GENES = 0.5, 20
 _ALIKE, _NEARLY_ALL = 0.02, 0.8
 
 
-@dataclass(frozen=True)
-class Structure:
+class Structure(NamedTuple):
     """The cells in the dimensions of their structure."""
 
     #: All cells, or each batch
@@ -85,19 +94,16 @@ def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
 
 
 def structure_of(
-    adata: AnnData, spec: StructureSpec, inputs: read.Inputs | None = None, *, keep: bool = True
+    adata: AnnData, spec: StructureSpec, inputs: dict[str, Any] | None = None, *, keep: bool = True
 ) -> Structure:
-    """Return a structure: one that is stored, where it is of these cells, or a new one.
-
-    A new one is stored with the cells, in the slot of its spec.
-    """
+    """Return a structure: a stored one of these cells, or a new one, which is stored."""
     if keep:
         read.writable(adata)
     inputs = read.inputs(adata, spec) if inputs is None else inputs
-    made_of = stale.checksums(adata, inputs, spec)
+    made_of = checksums(adata, inputs, spec)
     slot = slot_of(made_of["spec"])
     for key in (KEY, slot) if spec.stored_key is None else (spec.stored_key,):
-        if key in adata.obsm and stale.is_of(adata.uns.get(key), made_of):
+        if key in adata.obsm and _is_of(adata.uns.get(key), made_of):
             return _stored(adata, key, spec)
     if spec.stored_key is not None:
         key = short(spec.stored_key)
@@ -119,7 +125,41 @@ def structure_of(
 
 def slot_of(text: str) -> str:
     """Return the key of a structure of these parameters that is computed by the way."""
-    return f"{KEY}_{zlib.crc32(text.encode()):08x}"
+    return f"{KEY}_{results.checksum(text)}"
+
+
+def checksums(adata: AnnData, inputs: dict[str, Any], spec: StructureSpec) -> dict[str, str]:
+    """Return what a structure is of: its parameters, and all values that it is computed from."""
+    made_of = {"matrix": checksum_of_matrix(adata, inputs["data"], spec.layer)}
+    made_of["spec"] = spec.text()
+    for name in ("representation", "graph"):
+        made_of[name] = "None" if inputs[name] is None else results.checksum(inputs[name])
+    batch = inputs["batch"]
+    made_of["batch"] = "None" if batch is None else results.checksum(repr(batch.tolist()))
+    return made_of
+
+
+def checksum_of_matrix(adata: AnnData, data: RowMatrix, layer: str | None) -> str:
+    """Return what tells a matrix from others: its values in memory, the file of a backed object,
+    dask's name of an array, else the first rows.
+    """
+    about: list[Any] = [adata.shape, layer]
+    if data.in_memory:
+        return results.checksum(repr(about), data.source)
+    if data.is_dask:
+        about.append(data.source.name)
+    elif adata.filename is not None:
+        file = Path(adata.filename).stat()
+        about += [str(adata.filename), file.st_mtime_ns, file.st_size]
+    else:
+        return results.checksum(repr([*about, data.source]), data.first(read.FIRST_ROWS))
+    return results.checksum(repr(about))
+
+
+def _is_of(entry: Any, checksums: Mapping[str, str]) -> bool:
+    """Return whether a stored structure, or what all genes show, is of today's values."""
+    recorded = entry.get("made_of", {}) if isinstance(entry, Mapping) else {}
+    return all(codec.scalar(recorded.get(name)) == value for name, value in checksums.items())
 
 
 def asked_for(adata: AnnData) -> StructureSpec | None:
@@ -133,15 +173,13 @@ def say_not_used(adata: AnnData, spec: StructureSpec) -> None:
     """Say that a selection is by another structure than ``pp.structure`` was asked for."""
     stored = asked_for(adata)
     if stored is not None and stored.text() != spec.text():
-        text = f"The structure under {quoted(KEY)} is another one ({_in_words(stored)})"
-        note(f"{text}, and is not used: `use_rep={short(KEY)}` names it.")
+        note(f"The structure under {quoted(KEY)} is another one: `use_rep={short(KEY)}` names it.")
 
 
 def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
     """Return how the structure is computed that panels of no selection are evaluated by.
 
-    That of the selections of these cells, where they agree, else as ``pp.structure`` was asked for,
-    else that of the matrix; of `layer`, where one is named.
+    That of the selections, where they agree, else of ``pp.structure``, else that of the matrix.
     """
     all_specs, asked_spec = _specs(adata), asked_for(adata)
     specs = {key: spec for key, spec in all_specs.items() if spec is not None}
@@ -150,22 +188,19 @@ def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
         specs = {KEY: asked_spec}
     elif not agree:
         if all_specs:
-            why = "differ in theirs" if specs else "need what is no longer there"
-            note(f"The structure is that of the matrix: selections {quoted(*all_specs)} {why}.")
+            note(f"The structure is that of the matrix, and not that of {quoted(*all_specs)}.")
         return StructureSpec()
     key, spec = next(iter(specs.items()))
     if layer is not None:
         spec = StructureSpec() if spec.stored_key is not None else replace(spec, layer=layer)
     differs = asked_spec is not None and asked_spec.text() != spec.text()
     if differs or spec != StructureSpec():
-        note(f"The structure is that of {quoted(key)}: {_in_words(spec)}.")
+        note(f"The structure is that of {quoted(key)}, whose `params` describe it.")
     return spec
 
 
 def _specs(adata: AnnData) -> dict[str, StructureSpec | None]:
-    """Return how structures of selections are computed, by their keys; None where an object lacks
-    what one is computed from.
-    """
+    """Return how structures of selections are computed, by key; None where an object lacks that."""
     specs: dict[str, StructureSpec | None] = {}
     for key, entry in adata.uns.items():
         if results.kind_of(entry) == "selection" and "request" in entry:
@@ -187,52 +222,37 @@ def _is_there(adata: AnnData, request: Request) -> bool:
     )
 
 
-def _in_words(spec: StructureSpec) -> str:
-    """Return the parameters of a structure that are no defaults, as text."""
-    if spec.stored_key is not None:
-        return subject("use_rep", spec.stored_key)
-    default = vars(StructureSpec())
-    values = {name: value for name, value in vars(spec).items() if value != default[name]}
-    texts = [f"`{name}={short(value)}`" for name, value in values.items()]
-    return ", ".join(texts) or "that of the matrix"
-
-
-def compute(adata: AnnData, inputs: read.Inputs, spec: StructureSpec) -> Structure:
+def compute(adata: AnnData, inputs: dict[str, Any], spec: StructureSpec) -> Structure:
     """Compute the structure, from what was read."""
-    with nullcontext() if inputs.batch is None else naming(batch="batch_key"):
-        sets = build_problems(
-            inputs.data,
-            spec,
-            representation=inputs.representation,
-            graph=inputs.graph,
-            batch=inputs.batch,
-        )
-    if inputs.state is None:
-        _warn_of_units(adata, sets)
+    batch = inputs["batch"]
+    with nullcontext() if batch is None else naming(batch="batch_key"):
+        sets = build_problems(spec=spec, **inputs)
+    _warn_of_units(adata, inputs["data"], sets)
     rows = [np.arange(adata.n_obs)]
-    if inputs.batch is not None:
-        rows = [cells for _, cells in split(inputs.batch, adata.n_obs) if cells is not None]
+    if batch is not None:
+        rows = [cells for _, cells in split(batch, adata.n_obs) if cells is not None]
     without_matrix = [replace(batch, data=None, data_graph=None, graph=None) for batch in sets]
     return Structure(without_matrix, rows, spec)
 
 
-def _warn_of_units(adata: AnnData, sets: Sequence[Cells]) -> None:
-    """Warn where all genes have the variance 1, as ``sc.pp.scale`` leaves them, or one of many
-    varies so much that the others hardly count beside it.
-    """
+def _warn_of_units(adata: AnnData, data: RowMatrix, sets: Sequence[Cells]) -> None:
+    """Warn of genes that are all scaled, or of one too large, where the matrix seemed right."""
     if adata.n_vars < _MANY_GENES:
         return
-    variance = np.mean([batch.variance for batch in sets], axis=0)
+    variance, texts = np.mean([batch.variance for batch in sets], axis=0), []
     varying = variance[variance > 0]
     if len(varying) >= _MANY_GENES and (np.abs(varying - 1.0) < _ALIKE).mean() > _NEARLY_ALL:
         raw = ", such as `layer='raw'`" if adata.raw is not None else ""
-        remedy = f"Select before scaling, or name a log-normalised matrix with `layer`{raw}."
-        caution(f"Nearly all genes have variance 1, as after scaling, which hides noise. {remedy}")
+        text = "Nearly all genes have variance 1, as after scaling: name a matrix before it with"
+        texts.append(f"{text} `layer`{raw}.")
     shares = [noise.shares_of_assay(batch.variance, batch.residuals) for batch in sets]
     share = np.mean(shares, axis=0)
     if share.max() > _MOST:
         gene = f"{adata.var_names[share.argmax()]} makes {share.max():.0%} of the assumed noise"
-        caution(f"{gene} of the platform: correct its unit, or remove it from `adata.X`.")
+        texts.append(f"{gene} of the platform: correct its unit, or remove it from `adata.X`.")
+    if texts and read.state(data.first(read.FIRST_ROWS)) is None:
+        for text in texts:
+            caution(text)
 
 
 def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key: str) -> None:
@@ -276,3 +296,46 @@ def _stored(adata: AnnData, key: str, spec: StructureSpec) -> Structure:
         of_genes = np.ascontiguousarray(projections[:, i * rank : i * rank + r])
         sets.append(Cells(basis=basis, projections=of_genes, **values))
     return Structure(sets, rows, spec)
+
+
+def view_of_all_genes(
+    adata: AnnData, spec: StructureSpec, random_state: int | None, *, clustered: bool
+) -> View:
+    """Return the view in principal components of all genes, stored or new, maybe `clustered`."""
+    layer = spec.layer
+    data = read.without_ignored(adata, read.row_matrix(adata, layer), spec.ignore)
+    matrix = checksum_of_matrix(adata, data, layer)
+    made_of = {"matrix": matrix, "random_state": str(random_state)}
+    entry = adata.uns.get(ALL_GENES)
+    if ALL_GENES in adata.obsm and _is_of(entry, made_of):
+        view = View(np.asarray(adata.obsm[ALL_GENES]), random_state)
+        stored = vars(view)  # of its cached properties
+        stored["nearest"] = np.asarray(entry["nearest"], dtype=np.intp)
+        if "clusters" in entry:
+            stored["clusters"] = {int(k): np.asarray(of) for k, of in entry["clusters"].items()}
+        if not clustered or "clusters" in entry:
+            return view
+    else:
+        view = View(components(data, random_state), random_state)
+    content: dict[str, Any] = {"nearest": view.nearest}
+    if clustered:
+        content["clusters"] = {str(k): of for k, of in view.clusters.items()}
+    params = {"layer": layer, "random_state": random_state}
+    entry = results.envelope("all_genes", params, made_of, **content)
+    results.store(adata, ALL_GENES, entry, obsm={ALL_GENES: view.coordinates})
+    return view
+
+
+@one_thread_of_blas()
+def components(cells: RowMatrix, random_state: int | None) -> Array:
+    """Return principal components: of many cells by two passes, from those of a part of them."""
+    n_cells, n_genes = cells.shape
+    few = n_cells <= MOST_EXACT or n_genes <= N_COMPS + SPARE
+    mean, _, sample = moments(cells, None if few else evenly(n_cells, MOST_EXACT))
+    if few:
+        return np.asarray(principal_components(Products.of(sample), N_COMPS, random_state))
+    scale = np.ones(n_genes)
+    genes = ScaledGenes(Products.of(sample), scale)
+    start = genes.loadings(N_COMPS + SPARE, random_state)
+    where, _, _ = spread(cells, start, N_COMPS, mean, scale, mostly_zero=is_sparse(sample))
+    return np.asarray(where)

@@ -65,7 +65,7 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
     """Return the most important results, one line each."""
     measures, lines = entry["measures"], []
     is_largest = measures.groupby("panel")["n_genes"].transform("max") == measures["n_genes"]
-    smaller = measures[~is_largest]
+    smaller = measures[~is_largest & (measures["measure"] == "preserved")]
     for name, table in measures[is_largest].groupby("panel", sort=False):
         rows = table.drop_duplicates("measure").set_index("measure", drop=False)
         texts = [_preserved(entry, rows)] if "preserved" in rows.index else []
@@ -76,7 +76,6 @@ def evaluation(entry: Mapping[str, Any]) -> list[str]:
         else:
             lines += texts
             lines += [_measure(row) for row in rows.itertuples() if row.measure not in _NO_LINE]
-    smaller = smaller[smaller["measure"] == "preserved"]
     for name, table in smaller.groupby("panel", sort=False):
         shares = (f"{row.n_genes} genes {percent(row.value)}" for row in table.itertuples())
         lines.append(f"first genes of {name} preserve: {', '.join(shares)}")
@@ -135,7 +134,8 @@ def explanation(entry: Mapping[str, Any]) -> list[str]:
     """Return what the genes of a panel do for it, as one line, or a line for each of some genes."""
     table = entry["table"]
     if "genes" in entry:
-        return [_standing(row, entry) for row in entry["genes"].to_dict("records")]
+        rows = entry["genes"].to_dict("records")
+        return [_standing(row, entry["n_candidates"]) for row in rows]
     least, most = table.loc[table["loss"].idxmin()], table.loc[table["loss"].idxmax()]
     needless = int(table["role"].str.endswith("adds nothing").sum())
     weak = int((~table["acceptable"]).sum()) - needless
@@ -146,12 +146,10 @@ def explanation(entry: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _standing(row: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
+def _standing(row: Mapping[str, Any], n_candidates: int) -> str:
     """Return how a gene stands to a panel, in a sentence."""
-    predictors = entry["predictors"]
-    predictors = predictors["predictor"][predictors["gene"] == row["gene"]]
-    gene, rank = row["gene"], f", rank {row['rank']:.0f} of {entry['n_candidates']:,}"
-    rank = "" if math.isnan(row["rank"]) else rank
+    is_ranked, gene = not math.isnan(row["rank"]), row["gene"]
+    rank = f", rank {row['rank']:.0f} of {n_candidates:,}" if is_ranked else ""
     if row["selected"]:
         texts = [f"{gene} is in the panel{rank}", f"{_small(row['loss'])} is lost without it"]
     else:
@@ -160,9 +158,9 @@ def _standing(row: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     if row["replaces"]:
         change = "lose" if row["price"] > 0 else "gain"
         texts.append(f"{change} {_small(abs(row['price']))} in the place of {row['replaces']}")
-    if len(predictors):
-        genes = ("others, first " if row["selected"] else "") + " and ".join(predictors)
-        texts.append(f"{_small(row['r2'])} of its structure is predicted by {genes}")
+    if row["predicted_by"]:
+        predicted = f"{_small(row['r2'])} of its structure is predicted by the others"
+        texts.append(f"{predicted}, first {row['predicted_by']}")
     return f"{'; '.join(texts)}."
 
 

@@ -53,8 +53,7 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
     terms = []
     for source, share in shares:
         if isinstance(preserve, Mapping) and not isinstance(source, str):
-            text = f"`preserve` has the key {quoted(source)}"
-            raise InvalidType(f"{text}: name a column, a space or a file")
+            raise InvalidType(f"`preserve` has {quoted(source)}: name a column, a space or a file")
         checks.number("preserve", share, above=0.0)
         terms.append((_term(adata, source, request), float(share)))
     largest = max(share for _, share in terms)
@@ -63,10 +62,8 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
 
 
 def insured(adata: AnnData, request: Request) -> Any:
-    """What a request preserves: labels come with the structure, half each, on an instrument of
-    which no cells are given.
-
-    What tells types apart in the reference is only part of what tells them apart there.
+    """Return what a request preserves: on an instrument of which no cells are given, labels come
+    with the structure, half each, as other genes may tell types apart there.
     """
     preserve, platform = request.preserve, request.platform
     if not isinstance(preserve, str) or preserve not in adata.obs:
@@ -103,8 +100,8 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
         if source in _OF_ALL_GENES:
             return _OF_ALL_GENES[source]
         if source in adata.obs and source in adata.obsm:
-            text = f"`preserve={short(source)}` is in `adata.obs` and in `adata.obsm`"
-            raise InvalidValue(f"{text}: rename one")
+            text = "is in `adata.obs` and in `adata.obsm`: rename one"
+            raise InvalidValue(f"`preserve={short(source)}` {text}")
         if source in adata.obs:
             return _of_column(adata, source)
         if source in adata.obsm:
@@ -112,8 +109,8 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
         stored = source in adata.var or f"{source}_selected" in adata.var
         if not stored and sheets.ending(Path(source)) not in forms.ENDINGS:
             spaces = [key for key in adata.obsm if key not in adata.uns]  # no structures
-            text = f"`preserve={short(source)}` is no file, nor in `adata.obs` or `adata.obsm`"
-            raise NotFound(f"{text}: choose from {listed([*adata.obs, *spaces])}, or list genes")
+            choices = f"{listed([*adata.obs, *spaces])}, or list genes"
+            raise NotFound(f"`preserve={short(source)}` is unknown: choose from {choices}")
         if not stored and source.lower().endswith(".gmt"):
             sets = read_markers(source).values()
             source = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
@@ -151,8 +148,7 @@ def _of_numbers(values: Array, name: str) -> ValuesTerm:
     complete = values[np.isfinite(values).all(axis=1)]
     varies = len(complete) > 0 and (np.ptp(complete, axis=0) > 0).any()
     if np.isinf(values).any() or not varies:
-        text = f"`preserve={short(name)}` is infinite, or constant over {len(complete)} cells"
-        raise InvalidValue(f"{text}: choose another target")
+        raise InvalidValue(f"`preserve={short(name)}` is infinite or constant: name another target")
     return ValuesTerm(values)
 
 
@@ -161,8 +157,7 @@ def _weights(adata: AnnData, name: str) -> Array:
     values = columns.labels_or_numbers(adata, name, "cell_weights", "divide weights by their sum")
     if isinstance(values, np.ndarray):
         if not (np.isfinite(values).all() and values.min() >= 0 and values.any()):
-            text = f"`cell_weights={short(name)}` has negative or infinite values, or only 0"
-            raise InvalidValue(f"{text}: give finite weights")
+            raise InvalidValue(f"`cell_weights={short(name)}` must be finite, ≥ 0 and not all 0")
         return values
     is_labelled = values.codes >= 0
     codes, weights = values.codes[is_labelled], np.ones(adata.n_obs)

@@ -34,7 +34,7 @@ class Result:
     returned: str | None = "table"
     #: What is recorded in the place of arguments of the call, or beside them.
     params: dict[str, Any] = field(default_factory=dict)
-    #: What it is of, see :func:`.stale.made_of`.
+    #: What it is of, see :func:`.results.made_of`.
     made_of: Mapping[str, Any] | None = None
     #: Columns of ``.obs`` and ``.var``.
     obs: Mapping[str, Any] | None = None
@@ -55,12 +55,10 @@ def tool(
     The function has the arguments ``adata``, ``panel`` or ``key``, and ``key_added``, which it gets
     as the key that is written.  With ``inplace=False`` the tool returns one value of the result;
     else it stores all of it, with the arguments of the call, and says the lines of its summary.
-    `kind_of_several` is that of a result of a dict of panels, if the function takes one.
     """
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Any]:
         signature = inspect.signature(function)
-        has_inplace = "inplace" in signature.parameters
 
         @wraps(function)
         def run(*args: Any, **keywords: Any) -> Any:
@@ -96,7 +94,7 @@ def tool(
                 tell(partial(summary, entry))
             return None
 
-        annotation = "pd.DataFrame | None" if has_inplace else "None"
+        annotation = "pd.DataFrame | None" if "inplace" in signature.parameters else "None"
         if kind_of_several is not None:
             annotation = "dict[str, Any] | None"
         run.__signature__ = signature.replace(return_annotation=annotation)  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, codec, pl
-from .._anndata import columns, read, results, stale
+from .._anndata import columns, read, results
 from .._docs import documented
 from .._files import check_target, replacing
 from .._progress import with_bar
@@ -204,7 +204,7 @@ class Subject:
         for kind in {*map(result_kind, CONTENTS)} - {"selection"}:
             entry = self.adata.uns.get(f"{self.key}_{kind}")
             if results.kind_of(entry) == kind:
-                found[kind] = entry, stale.why_outdated(self.adata, entry, self.key)
+                found[kind] = entry, results.why_outdated(self.adata, entry, self.key)
         return found
 
     def result(self, kind: str) -> Entry | None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import results, stale
+from .._anndata import results
 from ..errors import InvalidValue, short
 from ..measures.catalogue import NUMBERS
 from ._figure import (
@@ -124,7 +124,7 @@ def _by_size(adata: AnnData, key: str | None) -> tuple[pd.DataFrame, int | None,
     table["bound"] = (table["value"] / optimality).clip(upper=1.0)
     table = table.assign(random=np.nan, panel=selection, measure="preserved")
     evaluation = adata.uns.get(f"{selection}_evaluation")
-    if results.kind_of(evaluation) and stale.why_outdated(adata, evaluation) is None:
+    if results.kind_of(evaluation) and results.why_outdated(adata, evaluation) is None:
         evaluated = evaluation["measures"].assign(panel=selection)
         of_selection = evaluated["measure"] == "preserved"
         evaluated.loc[of_selection, ["value", "bound"]] = np.nan  # the selection has them
@@ -405,7 +405,7 @@ def stability(
         raise InvalidValue(f"`key={short(key)}` is of a panel in which all genes were included")
     frequency = frequency.head(n_genes or results.n_chosen(entry))
     of, selected = str(entry.get("of")), np.ones(len(frequency), dtype=bool)
-    different = stale.difference(adata, of, entry) if of in adata.uns else None
+    different = results.difference(adata, of, entry) if of in adata.uns else None
     if of in adata.uns and different is None:
         selected = adata.var[f"{of}_selected"].loc[frequency.index].to_numpy(dtype=bool)
     table = pd.DataFrame({"length": frequency, "text": "", "mark": None})

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.stats import false_discovery_control
 
 from .. import checks, codec
-from .._anndata import names, read, results, stale
+from .._anndata import names, read, results
 from .._anndata.tool import Result, tool
 from ..checks import needs
 from ..errors import InvalidValue, caution, listed, naming, short
@@ -128,7 +128,7 @@ def enrich(
     selected = pd.Index(read.symbols(adata, symbols).loc[genes].dropna().unique())
     layer = codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
     if background is None:
-        stale.check_genes(adata, key, "key")
+        results.check_genes(adata, key, "key")
         _warn_of_silent_genes(adata, key, layer)
         universe = list(scores.index)
     else:
@@ -145,7 +145,7 @@ def enrich(
     table = _over_representation(selected, sets, universe) if is_ora else _prerank(scores, sets)
     content = {"table": table, "n_selected": len(selected), "n_background": len(universe)}
     params = {"key": key, "min_size": smallest, "gene_sets": said_of(gene_sets)}
-    made_of = stale.made_of(adata, layer, [names.panel(adata, key, argument="key").key_and_genes])
+    made_of = results.made_of(adata, layer, [names.panel(adata, key, argument="key").key_and_genes])
     return Result(content, params=params, made_of=made_of, packages=("gseapy",))
 
 

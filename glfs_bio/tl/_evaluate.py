@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, options
-from .._anndata import columns, names, read, results, space, stale, summaries
+from .._anndata import columns, names, read, results, summaries
+from .._anndata import platform as platforms
 from .._anndata.tool import Result, tool
 from ..cells.cells import StructureSpec
 from ..criterion.panel import n_matched
@@ -236,7 +237,7 @@ def evaluate_panel(
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
     graph = tissue = sets = spills = None
     if domains is not None or spatial is not None:
-        graph = space.neighbours(adata, spatial, library_key)
+        graph = columns.neighbours(adata, spatial, library_key)
         if graph.nnz == 0:
             raise InvalidValue("`library_key` leaves every cell alone: name the sections")
     elif library_key is not None:
@@ -252,7 +253,7 @@ def evaluate_panel(
             sets = within(sets_of(gene_sets), list(called.dropna())), called
     spilling = request.platform
     if coded is not None and "forecast" in groups and spilling is not None and spilling.spillover:
-        spills = space.of_labels(spilling, spilling.spillover, str(labels), coded)
+        spills = platforms.spillover_of(spilling, spilling.spillover, str(labels), coded)
     elif platform is not None and platform.spillover:
         note("`spillover` is part of a forecast: `measures` has to name `'forecast'`.")
     basis = basis_of(adata, request)
@@ -279,7 +280,7 @@ def evaluate_panel(
     content = {"measures": _measures(rows, groups), **content}
     params = {"gene_sets": said_of(gene_sets), **basis.record()}
     evaluated = [genes.key_and_genes for genes in panels.values()]
-    made_of = stale.made_of(adata, basis.layer, evaluated)
+    made_of = results.made_of(adata, basis.layer, evaluated)
     return Result(content, None, params, made_of, **written)
 
 
@@ -302,7 +303,7 @@ def _request(
     """Return what panels are evaluated by: what the selections among them have in common."""
     requests: dict[str, Request] = {}
     for panel in panels.values():
-        stale.check_genes(adata, panel.key, "panel")
+        results.check_genes(adata, panel.key, "panel")
         if panel.key is not None and panel.key in adata.uns:
             requests[panel.key] = results.request_of(adata, panel.key)
     differ = len({request.across for request in requests.values()}) > 1

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import alike, columns, expression, read, results, summaries
+from .._anndata import columns, expression, read, results, summaries
 from .._anndata import names as names_of
 from .._anndata.tool import Result, tool
 from ..data.threads import few_threads
@@ -291,7 +291,8 @@ def _standing(adata: AnnData, panel: GenePanel, genes: Index, lost: Array) -> di
     limits = panel.basis.limits(adata)
     reasons = _reasons(adata, panel, limits)
     ranks = _ranks(adata, panel, reasons)
-    for twin in np.flatnonzero(alike.are_like(adata, panel.genes, panel.basis.request)).tolist():
+    are_alike = names_of.are_alike(adata, panel.genes, panel.basis.request)
+    for twin in np.flatnonzero(are_alike).tolist():
         reasons.setdefault(twin, "it is of nearly one sequence with a gene of the panel")
     selected = np.isin(genes, panel.genes)
     lost = np.where(must_haves(adata, panel.named)[panel.genes, None], np.inf, lost)[:, genes]

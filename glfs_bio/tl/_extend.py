@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import constraints, results, summaries
+from .._anndata import constraints, summaries
 from .._anndata import names as names_of
 from .._anndata.tool import Result, tool
 from ..data.threads import few_threads
 from ..errors import InvalidValue, listed, short
-from ..pp import request_to_keep
+from ..pp import panel_to_keep
 from ..selection import best_panel, problem_of, strongest_out
 from ._panel import absent, find, in_place_of, joining_candidates, must_haves, preserved_by
 
@@ -150,10 +150,7 @@ def extend_panel(
     new, adds = order[len(stay) :], np.diff(best.preserved, prepend=0.0)[len(stay) :]
     preserved = preserved_by(criterion, order)[len(stay) :]
     table = pd.DataFrame({"gene": names[new], "adds": adds, "preserved": preserved})
-    content: dict[str, Any] = {"table": table}
-    frame = results.columns_of(best, candidates, names, str(key_added))
-    if drop is not None or subject.named.key is not None:
-        frame[f"{key_added}_included"] = had_to
+    content: dict[str, Any] = {"method": "glfs", "objective": "error", "table": table}
     include, exclude = subject.genes, request.exclude
     if drop is not None:
         # those that enter in the place of genes that leave, and their substitution scores
@@ -169,8 +166,9 @@ def extend_panel(
         content["absent"] = np.array(missing, dtype=object)
     request = replace(request, n_genes=best.n_selected, method="glfs", objective="error")
     request = replace(request, include=list(names[include]) or None, exclude=exclude)
-    request = request_to_keep(adata, request, frame, str(key_added))
-    entry = results.selected(best, request, method="glfs", objective="error", **content)
+    frame, entry = panel_to_keep(adata, best, candidates, request, str(key_added), **content)
+    if drop is not None or subject.named.key is not None:
+        frame[f"{key_added}_included"] = had_to
     return Result(entry, var=frame)
 
 

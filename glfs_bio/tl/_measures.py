@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._anndata import read
-from .._anndata.all_genes import view_of_all_genes
+from .._anndata.structure import view_of_all_genes
 from ..cells.graph import MOST_EXACT
 from ..criterion.criterion import OnPlatform
 from ..data.matrix import RowMatrix, moments

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import alike as nearly
-from .._anndata import columns, constraints, expression, names, read, results, stale, summaries
+from .._anndata import columns, constraints, expression, names, read, results, summaries
 from .._anndata import platform as platforms
 from .._anndata.names import Named
 from .._anndata.tool import Result, tool
@@ -237,7 +236,7 @@ def order_panel(
     content = {"table": table, "checks": _checks(table, notes, draft), "replaced": replaced}
     content |= {"platform": platform_name, "species": draft.resolver.species}
     params = {"refused": refused, "backups": backups, "limits": request.limits}
-    made_of = stale.made_of(adata, draft.layer, [panel.key_and_genes])
+    made_of = results.made_of(adata, draft.layer, [panel.key_and_genes])
     order = results.envelope("order", params, made_of, **content)
     of_genes = {f"{key_added}_{name}": draft.genes[name].to_numpy() for name in ("symbol", "id")}
     return Result(order, var=of_genes | {f"{key_added}_orderable": draft.orderable})
@@ -332,7 +331,7 @@ class Draft:
     @cached_property
     def basis(self) -> Basis:
         """What genes that replace others, or back them up, are chosen by."""
-        stale.check_genes(self.adata, self.panel.key, "panel")
+        results.check_genes(self.adata, self.panel.key, "panel")
         return basis_of(self.adata, self.request)
 
     def leave_out(self, catalogue: Named) -> None:
@@ -387,9 +386,9 @@ class Draft:
         may = self.can_join(items)
         may[_rows(bad)] = False
         if may.sum() < len(bad):
-            n_found = f"{may.sum()} of {len(bad)} genes"
-            raise InvalidValue(f"`refused='replace'` finds {n_found}: pass `refused='drop'`")
-        candidates = nearly.one_of_each_set(self.adata, joining(stay, may, self.rows), self.request)
+            text = f"`refused='replace'` finds {may.sum()} of {len(bad)} genes"
+            raise InvalidValue(f"{text}: pass `refused='drop'`")
+        candidates = names.one_of_each_set(self.adata, joining(stay, may, self.rows), self.request)
         with few_threads(criterion.rank):
             panel = best_panel(Problem(criterion, candidates, len(stay) + len(bad)))
         new = candidates.genes[panel.order[len(stay) : panel.n_selected]]
@@ -526,7 +525,7 @@ def _notes(table: pd.DataFrame, items: pd.DataFrame, draft: Draft) -> pd.DataFra
     had_symbol = (items["place"] >= 0) & (candidates != "")
     shares = share.map("{:.0%} of the counts of the order".format)
     impossible = other_id.str.fullmatch(_IMPOSSIBLE)
-    sets = gene.map(nearly.set_of).fillna(table["id"].map(nearly.set_of))
+    sets = gene.map(names.set_alike).fillna(table["id"].map(names.set_alike))
     n_alike = sets.map(sets[~is_backup].value_counts())
     alike = n_alike.map("{:.0f} genes of nearly the sequence of ".format) + sets.astype(str)
     notes: dict[str, tuple[Any, pd.Series | str]] = {

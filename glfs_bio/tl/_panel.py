@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
-from .._anndata import alike, constraints, names, read, results, stale
+from .._anndata import constraints, names, read, results
 from .._anndata import platform as platforms
 from .._anndata import target as targets
 from .._anndata.structure import of_object, specified, structure_of
@@ -98,14 +98,14 @@ class GenePanel:
 
     def result(self, adata: AnnData, content: Mapping[str, Any], returned: str = "table") -> Result:
         """Return what a tool computed of the panel."""
-        made_of = stale.made_of(adata, self.basis.layer, [self.named.key_and_genes])
+        made_of = results.made_of(adata, self.basis.layer, [self.named.key_and_genes])
         return Result(content, returned, self.basis.record(), made_of)
 
 
 def find(adata: AnnData, panel: Any, *, symbols: str | None = None, **replaced: Any) -> GenePanel:
     """Find a panel, but for names that are not in the data, and what :func:`request_for` makes."""
     genes = names.panel(adata, panel, symbols=symbols, missing="warn")
-    stale.check_genes(adata, genes.key, "panel")
+    results.check_genes(adata, genes.key, "panel")
     request = request_for(adata, genes.key, symbols=symbols, **replaced)
     basis = basis_of(adata, request)
     say_overridden(adata, genes.key, request)
@@ -180,7 +180,7 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     """Return what panels of a request are evaluated by."""
     plain = names.settled(adata, request, "ignore")
     spec = plain.structure
-    n_genes = stale.most_genes(adata)
+    n_genes = results.most_genes(adata)
     if n_genes > adata.n_vars:
         text = f"`adata` has {adata.n_vars} genes, and results of {n_genes}: shares are of the"
         caution(f"{text} structure of these alone. Use the object with all genes.")
@@ -229,7 +229,7 @@ def find_substitutes(
     score[(score <= 0.0) | adds_nothing(panel.losses)[:, None]] = -np.inf
     out = barred | no_candidates(adata, panel.named.key, basis.structure.spec.ignore)
     out[genes] = True
-    out |= alike.are_like(adata, genes, basis.request)
+    out |= names.are_alike(adata, genes, basis.request)
     score[:, out] = -np.inf
     rows = basis.limits(adata, ~out)
     if rows is not None:
@@ -263,7 +263,7 @@ def joining_candidates(
     if detection.orderable is not None:
         out |= ~detection.orderable
     rows = panel.basis.limits(adata, ~out | np.isin(np.arange(adata.n_vars), stay))
-    return alike.one_of_each_set(adata, joining(stay, ~out, rows, detection), request)
+    return names.one_of_each_set(adata, joining(stay, ~out, rows, detection), request)
 
 
 def joining(

@@ -10,13 +10,13 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import names as names_of
-from .._anndata import results, stale, summaries
+from .._anndata import results, summaries
 from .._anndata.names import Named
 from .._anndata.tool import Result, tool
 from ..data.threads import few_threads
 from ..errors import InvalidValue, short, subject
 from ..options import Request
-from ..pp import request_to_keep
+from ..pp import panel_to_keep
 from ..selection import best_panel, of_draws, problem_of
 from ..solvers.greedy import optimality
 from ..solvers.panel import EVERY, OPEN, ROUNDING, TOLERANCE
@@ -277,14 +277,15 @@ def _sharpen(
     if "optimality" in entry:
         changed["optimality"] = np.array(entry["optimality"], ndmin=1)
         changed["optimality"][-1] = np.fmax(_optimality(entry), share)
-    results.revise(adata, key, changed, states.add_prefix(f"{key}_"))
+    results.store(adata, key, entry | changed, var=states.add_prefix(f"{key}_"))
     explanation = results.last(adata, "explanation", key)
     entry = adata.uns.get(explanation, {})
-    if "certificate" in entry.get("table", ()) and stale.why_outdated(adata, entry) is None:
+    if "certificate" in entry.get("table", ()) and results.why_outdated(adata, entry) is None:
         rows = adata.var_names.get_indexer(entry["table"]["gene"])
         had_to = must_haves(adata, Named({}, key))
         columns = {name: certified(column, had_to)[rows] for name, column in states.items()}
-        results.revise(adata, explanation, {"table": entry["table"].assign(**columns)})
+        changed = {"table": entry["table"].assign(**columns)}
+        results.store(adata, explanation, entry | changed)
 
 
 def _store_beside(
@@ -293,12 +294,12 @@ def _store_beside(
     """Store a panel that is better than a selection."""
     of = str(panel.named.key)
     entry, key = adata.uns[of], f"{of}_best"
-    frame = results.columns_of(best, candidates, adata.var_names, key)
-    frame[f"{key}_included"] = must_haves(adata, panel.named)
     about = {name: entry[name] for name in _SHARED if name in entry} | {"best_of": of}
     if "batches" in about:
         order = candidates.genes[best.order[: best.n_selected]]
         about["preserved_in_batches"] = panel.basis.criterion.preserved_in_sets(order)
     request = replace(results.request_of(adata, of), search="best", time_limit=seconds)
-    request = request_to_keep(adata, replace(request, n_genes=best.n_selected), frame, key)
-    results.store(adata, key, results.selected(best, request, **about), var=frame)
+    request = replace(request, n_genes=best.n_selected)
+    frame, entry = panel_to_keep(adata, best, candidates, request, key, **about)
+    frame[f"{key}_included"] = must_haves(adata, panel.named)
+    results.store(adata, key, entry, var=frame)

@@ -14,13 +14,11 @@ from anndata import AnnData
 from joblib import Parallel, delayed
 
 from .. import checks, codec
-from .._anndata import read, results, stale, summaries
+from .._anndata import read, results, summaries
 from .._anndata import target as targets
-from .._anndata.lean import Held, Lean
 from .._anndata.structure import specified
 from .._anndata.tool import Result, tool
 from ..cells.cells import FEWEST_CELLS, OF_STORED, StructureSpec
-from ..data.matrix import RowMatrix
 from ..data.threads import one_thread
 from ..errors import InvalidValue, NotFound, short, show_stage, warn, without_notes
 from ..options import Request
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
     from .._typing import Array, Index
 
     Flags = NDArray[np.bool_]
-    #: Matrices by what a subsample calls their layers.
-    Matrices = dict[str | None, Held]
 
 
 #: Layer of raw counts in what the subsamples are taken from.
@@ -152,12 +148,12 @@ def stability(
     request = _request(adata, key, select)
     spec = request.structure
     checks.seed(spec.random_state)
-    cells, matrices, request_of_cells = _lean(adata, request)
+    cells, request_of_cells = _lean(adata, request)
     subsamples = _drawn(cells, spec, fraction, n_resamples)
     n_cells = len(subsamples[0])
     if n_cells < FEWEST_CELLS:
         raise InvalidValue(f"`fraction={short(fraction)}` leaves {n_cells} cells: increase it")
-    tasks = [delayed(_selected)(cells, matrices, rows, request_of_cells) for rows in subsamples]
+    tasks = [delayed(_selected)(cells, rows, request_of_cells) for rows in subsamples]
     selected, ranks, included = _selections(tasks, n_jobs)
     may_vary, sizes = ~np.isnan(ranks[0]) & ~included, selected.sum(axis=1)
     chosen = selected & ~included
@@ -180,7 +176,7 @@ def stability(
     }
     columns = {f"{key_added}_frequency": np.where(may_vary, frequency, np.nan)}
     columns[f"{key_added}_consensus"] = most_frequent
-    made_of = stale.made_of(adata, spec.layer)
+    made_of = results.made_of(adata, spec.layer)
     return Result(content, params=request.arguments(), made_of=made_of, var=columns)
 
 
@@ -206,7 +202,7 @@ def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
     if key in adata.uns:
         request = results.request_of(adata, key)
         one_data_set(adata, key, "key")
-        stale.check_genes(adata, key, "key")
+        results.check_genes(adata, key, "key")
     elif select.keys() <= {"random_state"}:
         raise NotFound(f"`key={short(key)}` is missing: run `glfs_bio.pp.select_genes(adata)`")
     replaced = request.but(**select)
@@ -218,18 +214,17 @@ def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
     return replaced
 
 
-def _lean(adata: AnnData, request: Request) -> tuple[AnnData, Matrices, Request]:
-    """Return the cells with what a selection reads of them, the matrices, and the request."""
+def _lean(adata: AnnData, request: Request) -> tuple[read.Lean, Request]:
+    """Return the cells with what a selection reads of them, and the request."""
     structure = request.structure
     lean = AnnData(obs=pd.DataFrame(index=adata.obs_names), var=adata.var)
-    matrices: Matrices = {None: Held(read.row_matrix(adata, structure.layer))}
+    matrices: dict[str | None, Any] = {None: read.row_matrix(adata, structure.layer)}
     batch = read.batches(adata, structure.batch_key)
     if batch is not None:
         lean.obs[structure.batch_key] = batch
     limits = request.limits
     if limits is not None and limits.counts_layer is not None:
-        layer = None if limits.counts_layer == "X" else limits.counts_layer
-        matrices[_COUNTS] = Held(read.row_matrix(adata, layer, "counts_layer"))
+        matrices[_COUNTS] = read.row_matrix(adata, limits.counts_layer, "counts_layer")
         request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
     for name, argument in targets.sources(request).items():
         if name in adata.obsm:
@@ -243,7 +238,7 @@ def _lean(adata: AnnData, request: Request) -> tuple[AnnData, Matrices, Request]
     if structure.neighbors_key is not None:
         lean.obsp["connectivities"] = read.graph(adata, structure.neighbors_key)
         lean.uns[structure.neighbors_key] = {"connectivities_key": "connectivities"}
-    return lean, matrices, request.but(layer=None, stored_key=None)
+    return read.Lean.of(lean, matrices), request.but(layer=None, stored_key=None)
 
 
 def _drawn(adata: AnnData, spec: StructureSpec, fraction: float, n_resamples: int) -> list[Index]:
@@ -258,17 +253,15 @@ def _drawn(adata: AnnData, spec: StructureSpec, fraction: float, n_resamples: in
 
 
 def _selected(
-    adata: AnnData, matrices: Matrices, rows: Index, request: Request
+    cells: read.Lean, rows: Index, request: Request
 ) -> tuple[pd.DataFrame, list[Warning]]:
     """Return the selection of one subsample, a row per gene, and its warnings.
 
     One thread is used for any number of processes: more may round differently.
     """
-    subset = {layer: RowMatrix(matrix.rows, rows) for layer, matrix in matrices.items()}
-    cells = Lean.of(adata[rows].copy(), subset)
     with warnings.catch_warnings(record=True) as caught, without_notes(), one_thread():
         warnings.simplefilter("always")
-        frame, _ = panel_of(cells, request, "glfs", keep=False)
+        frame, _ = panel_of(cells.only(rows), request, "glfs", keep=False)
     warned = [cast("Warning", entry.message) for entry in caught]
     return frame[["glfs_selected", "glfs_rank", "glfs_included"]], warned
 

@@ -14,7 +14,7 @@ from refusals import not_refused, refused
 from scipy import sparse
 
 from glfs_bio import GLFS, Limits, pp, tl
-from glfs_bio._anndata import alike
+from glfs_bio._anndata.names import set_alike
 from glfs_bio._anndata.results import request_of
 from glfs_bio._anndata.structure import slot_of
 from glfs_bio.cells.cells import StructureSpec
@@ -168,11 +168,11 @@ def chosen(adata, n_genes=20, **options):
 
 
 def test_sets_by_symbol_and_id_of_both_species():
-    assert alike.set_of("HBA2") == alike.set_of("HBA1") == "HBA1"
-    assert alike.set_of("ENSG00000188536.14") == "HBA1"
-    assert alike.set_of("Trbc2") == alike.set_of("Trbc1")
+    assert set_alike("HBA2") == set_alike("HBA1") == "HBA1"
+    assert set_alike("ENSG00000188536.14") == "HBA1"
+    assert set_alike("Trbc2") == set_alike("Trbc1")
     for gene, other in [("HSPB1", "HSPA1A"), ("RPL3", "RPL5"), ("IGKC", "IGHM"), ("HBB", "HBA1")]:
-        assert alike.set_of(gene) is None or alike.set_of(gene) != alike.set_of(other)
+        assert set_alike(gene) is None or set_alike(gene) != set_alike(other)
 
 
 def test_one_of_a_set_unless_both_are_asked_for(adata):

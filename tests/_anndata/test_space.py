@@ -10,7 +10,7 @@ from refusals import not_refused, refused
 from scipy import sparse
 
 from glfs_bio import Platform, codec
-from glfs_bio._anndata import space
+from glfs_bio._anndata import platform as platforms
 from glfs_bio.errors import InvalidType, InvalidValue, NotFound
 from glfs_bio.labels import coded
 
@@ -18,7 +18,7 @@ from glfs_bio.labels import coded
 @pytest.fixture
 def line(monkeypatch):
     """Five cells along a line, and one nearest cell for each."""
-    monkeypatch.setattr(space, "N_NEIGHBORS", 1)
+    monkeypatch.setattr(platforms, "N_NEIGHBORS", 1)
     adata = ad.AnnData(np.ones((5, 2)), {"type": pd.Categorical(list("aabbb"))})
     adata.obsm["spatial"] = np.array([[0, 0], [1, 0], [2.1, 0], [3.0, 0], [9.0, 0]])
     return adata
@@ -26,16 +26,16 @@ def line(monkeypatch):
 
 def test_pairs_are_counted(line):
     # 0–1, 2–3, and 4, whose nearest is 3; every pair both ways
-    pairs = space.frequencies(line, "type")
+    pairs = platforms.neighbor_counts(line, "type")
     expected = pd.DataFrame([[2.0, 0.0], [0.0, 4.0]], index=["a", "b"], columns=["a", "b"])
     pd.testing.assert_frame_equal(pairs, expected)
     line.obsm["spatial"] = line.obsm["spatial"].astype(object)
-    pd.testing.assert_frame_equal(space.frequencies(line, "type"), expected)
+    pd.testing.assert_frame_equal(platforms.neighbor_counts(line, "type"), expected)
     line.obs["type"] = ["a", None, "b", "b", "b"]  # a cell without a label does not count
-    np.testing.assert_array_equal(space.frequencies(line, "type"), [[0, 0], [0, 4]])
+    np.testing.assert_array_equal(platforms.neighbor_counts(line, "type"), [[0, 0], [0, 4]])
     line.obs["type"], line.obs["sample"] = list("aabbb"), ["x", "y", "x", "x", "y"]
     # neighbours are of one section: in x 0–2, 2–3; in y 1–4
-    np.testing.assert_array_equal(space.frequencies(line, "type"), [[0, 2], [2, 2]])
+    np.testing.assert_array_equal(platforms.neighbor_counts(line, "type"), [[0, 2], [2, 2]])
 
 
 def test_the_graph_of_squidpy_comes_first(line):
@@ -50,12 +50,14 @@ def test_the_graph_of_squidpy_comes_first(line):
             "connectivities_key": "spatial_connectivities",
             "params": {"coord_type": "generic"},
         }
-        np.testing.assert_array_equal(space.frequencies(line, "type"), [[0, 1], [1, 0]])
+        np.testing.assert_array_equal(platforms.neighbor_counts(line, "type"), [[0, 1], [1, 0]])
 
 
 def read(given, values, share=0.2):
     labels, _ = coded(pd.Series(values))
-    return space.of_labels(Platform(spillover=share, spillover_to=given), share, "type", labels)
+    return platforms.spillover_of(
+        Platform(spillover=share, spillover_to=given), share, "type", labels
+    )
 
 
 def test_frequencies_are_of_the_labels_of_the_data(caplog):
@@ -72,7 +74,7 @@ def test_frequencies_are_of_the_labels_of_the_data(caplog):
 
 def test_cells_and_their_table_say_the_same_and_are_recorded(line):
     from_cells = read(line, ["a", "b"])
-    from_table = read(space.frequencies(line, "type"), ["a", "b"])
+    from_table = read(platforms.neighbor_counts(line, "type"), ["a", "b"])
     np.testing.assert_array_equal(from_cells.neighbors, from_table.neighbors)
     table = pd.DataFrame([[1, 3], [1, 1]], index=["a/1", "b"], columns=["a/1", "b"])
     platform = Platform(spillover=0.1, spillover_to=table)
@@ -82,7 +84,7 @@ def test_cells_and_their_table_say_the_same_and_are_recorded(line):
     number = Platform(**codec.value_of(cells))
     labels, _ = coded(pd.Series(["a", "b"]))
     with refused(InvalidValue, "spillover_to"):  # of cells their number is recorded
-        space.of_labels(number, 0.1, "type", labels)
+        platforms.spillover_of(number, 0.1, "type", labels)
 
 
 def test_neighbours_that_a_platform_refuses():

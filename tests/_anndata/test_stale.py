@@ -12,7 +12,7 @@ from refusals import accepted, refused
 from scipy import sparse
 
 from glfs_bio import Limits, pl, pp, tl
-from glfs_bio._anndata import read, results, stale
+from glfs_bio._anndata import read, results, structure
 from glfs_bio.errors import InvalidValue
 
 PICTURES = (pl.labels, pl.confusion)
@@ -89,18 +89,18 @@ def test_stability_under_limits_on_expression(done):
     pp.select_genes(done, 8, limits=limits)
     tl.stability(done, n_resamples=3)
     assert done.uns["glfs_stability"]["n_tested"] != done.uns["glfs"]["n_tested"]
-    assert stale.difference(done, "glfs", done.uns["glfs_stability"]) is None
+    assert results.difference(done, "glfs", done.uns["glfs_stability"]) is None
 
 
 def test_order_shape_and_places_count():
     values = np.arange(12.0).reshape(4, 3)
-    assert stale.checksum_of(values) == stale.checksum_of(np.asfortranarray(values))
+    assert results.checksum(values) == results.checksum(np.asfortranarray(values))
     for other in (values[::-1], values.reshape(6, 2), values[:-1], values + 1e-12):
-        assert stale.checksum_of(values) != stale.checksum_of(other)
+        assert results.checksum(values) != results.checksum(other)
     graph = sparse.csr_array(np.diag([1.0, 1.0, 0.0]))
     moved = sparse.csr_array(np.diag([1.0, 0.0, 1.0]))
-    assert stale.checksum_of(graph) == stale.checksum_of(graph.copy())
-    assert stale.checksum_of(graph) != stale.checksum_of(moved)
+    assert results.checksum(graph) == results.checksum(graph.copy())
+    assert results.checksum(graph) != results.checksum(moved)
 
 
 @pytest.mark.filterwarnings("ignore:Writing zarr v2")
@@ -111,7 +111,7 @@ def test_a_matrix_that_is_read_as_it_goes(pbmc, tmp_path):
         cells = ad.AnnData(factor * pbmc.X)
         cells.write_zarr(tmp_path / f"{factor}.zarr")
         cells.X = sparse_dataset(zarr.open(tmp_path / f"{factor}.zarr", mode="r")["X"])
-        checksums.add(stale.checksum_of_matrix(cells, read.row_matrix(cells), None))
+        checksums.add(structure.checksum_of_matrix(cells, read.row_matrix(cells), None))
     assert len(checksums) == 2
 
 

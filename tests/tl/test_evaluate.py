@@ -12,7 +12,7 @@ from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
 from glfs_bio import Platform, Preserve, pp, tl
-from glfs_bio._anndata import all_genes
+from glfs_bio._anndata.structure import ALL_GENES
 from glfs_bio.errors import Caution, InvalidType, InvalidValue
 
 MARKERS = ["CD3D", "LYZ", "NKG7", "CD79A", "FCER1A"]
@@ -122,27 +122,27 @@ def test_silhouette_and_stored_clusters(labelled):
     expression = cells[:, MARKERS].X.toarray()
     expected = silhouette_score(expression, cells.obs[LABELS])
     assert table.loc["silhouette", "value"] == pytest.approx(expected, rel=1e-4)
-    expected = silhouette_score(cells.obsm[all_genes.KEY], cells.obs[LABELS])
+    expected = silhouette_score(cells.obsm[ALL_GENES], cells.obs[LABELS])
     assert table.loc["silhouette", "all_genes"] == pytest.approx(expected)
     clusters = table.loc[["cluster_preservation_coarse", "cluster_preservation_fine"], "value"]
     assert clusters.between(0, 1, inclusive="neither").all()
     unclustered = cells.copy()
-    del unclustered.uns[all_genes.KEY]["clusters"]
+    del unclustered.uns[ALL_GENES]["clusters"]
     again = values(evaluated(unclustered, measures="clusters"))
     assert (again == clusters).all()
 
 
 def test_the_view_of_all_genes_is_of_the_matrix_that_there_is(labelled):
     cells, first = labelled
-    nearest = cells.uns[all_genes.KEY]["nearest"]
+    nearest = cells.uns[ALL_GENES]["nearest"]
     again = evaluated(cells, labels=LABELS, measures="accuracy")
-    assert cells.uns[all_genes.KEY]["nearest"] is nearest
+    assert cells.uns[ALL_GENES]["nearest"] is nearest
     assert measured(again)["all_genes"].iloc[0] == measured(first).loc["accuracy", "all_genes"]
     some, fresh = cells[::2].copy(), cells[::2].copy()
-    del fresh.uns[all_genes.KEY], fresh.obsm[all_genes.KEY]
+    del fresh.uns[ALL_GENES], fresh.obsm[ALL_GENES]
     expected, shares = (values(evaluated(one, measures="neighbors")) for one in (fresh, some))
     assert shares["knn_preservation"] == expected["knn_preservation"]
-    assert len(some.uns[all_genes.KEY]["nearest"]) == some.n_obs
+    assert len(some.uns[ALL_GENES]["nearest"]) == some.n_obs
 
 
 def test_gene_sets_are_covered_by_one_gene(cells):

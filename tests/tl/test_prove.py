@@ -11,7 +11,7 @@ import pytest
 from refusals import refused
 
 from glfs_bio import Limits, Platform, pp, tl
-from glfs_bio._anndata import results, stale
+from glfs_bio._anndata import results
 from glfs_bio.criterion.criterion import OnPlatform
 from glfs_bio.errors import Caution, InvalidValue
 from glfs_bio.solvers import prove
@@ -193,14 +193,14 @@ def test_results_of_the_selection_are_still_of_it(improved):
     tl.explain_panel(improved)
     tl.prove_panel(improved)
     for key in ("glfs_explanation", "glfs_proof"):
-        assert stale.why_outdated(improved, improved.uns[key]) is None
+        assert results.why_outdated(improved, improved.uns[key]) is None
     assert results.last(improved) == "glfs_proof"
     table = improved.uns["glfs_explanation"]["table"].set_index("gene")
     now = improved.var["glfs_certificate"].astype(str)[table.index]
     assert list(table["certificate"]) == list(now)
     assert (now != "open").all()
     pp.select_genes(improved, 3, exclude="ribosomal")
-    assert stale.why_outdated(improved, improved.uns["glfs_proof"]) is not None
+    assert results.why_outdated(improved, improved.uns["glfs_proof"]) is not None
 
 
 @pytest.mark.usefixtures("without_search")

@@ -13,7 +13,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from glfs_bio import pp, tl
 from glfs_bio._anndata import summaries
-from glfs_bio._anndata.space import neighbours
+from glfs_bio._anndata.columns import neighbours
 from glfs_bio._anndata.structure import slot_of
 from glfs_bio.cells.cells import StructureSpec
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound

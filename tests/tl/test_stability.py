@@ -11,7 +11,7 @@ from refusals import refused
 from scipy import sparse
 
 from glfs_bio import Limits
-from glfs_bio._anndata import stale
+from glfs_bio._anndata import results
 from glfs_bio.errors import Caution, InvalidValue, NotFound
 from glfs_bio.pp import select_genes, structure
 from glfs_bio.tl import _stability as module
@@ -242,7 +242,7 @@ def test_an_interrupt_leaves_the_object_alone(adata, unchanged, monkeypatch, cap
 def test_a_name_is_a_list_of_it(cells, name):
     select_genes(cells, 8, **{name: "ribosomal"})
     stability(cells, n_resamples=2)
-    assert stale.difference(cells, "glfs", cells.uns["glfs_stability"]) is None
+    assert results.difference(cells, "glfs", cells.uns["glfs_stability"]) is None
 
 
 @pytest.mark.filterwarnings("ignore:.*looks like raw counts")
