@@ -36,8 +36,9 @@ from ..errors import (
     short,
 )
 from ..solvers.panel import Candidates
-from ..vendors.forms import PanelFile, is_panel_file, read_panel
-from ..vendors.names import CONTROL, Resolver, are_names, rows_by_key, versionless
+from ..vendors import sheets
+from ..vendors.genes import PanelFile, is_panel_file, read_panel
+from ..vendors.names import CONTROL, Resolver, rows_by_key, versionless
 from . import read, results
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ MOST_COMPARED = 20
 #: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
 _SIMILARITY = 0.75
 MOST_HINTS = 2
-#: Names of which the first are asked what they are.
+#: So many first names are asked what they are.
 _SAMPLE = 200
 #: Names of single probes: of a gene, and a hash.
 _PROBE = r"[^|]+\|[0-9a-f]{7}"
@@ -338,7 +339,7 @@ def check_names(adata: AnnData) -> None:
         raise InvalidValue("`adata` has probes, not genes: read filtered_feature_bc_matrix.h5")
     are_numbers = len(first) and first.str.isdecimal().all()
     for name in adata.var.select_dtypes(exclude=["number", "bool"]) if are_numbers else ():
-        if are_names(list(adata.var[name][:_SAMPLE].astype(str))):
+        if sheets.kind_of(adata.var[name][:_SAMPLE].astype(str)) in ("symbols", "ids"):
             text = "`adata` has numbers in `adata.var_names`"
             raise InvalidValue(f"{text}: pass `symbols={short(name)}`, which has names")
 
@@ -478,13 +479,12 @@ def names_in(genes: Any, argument: str, *, patterns: bool = False) -> Any:
     kinds = "gene names, or patterns (`re.compile(...)`)" if patterns else "gene names"
     if patterns and isinstance(genes, str | re.Pattern):
         genes = [genes]
-    is_several = isinstance(genes, Iterable) and getattr(genes, "ndim", 1) > 0
-    if isinstance(genes, Mapping) or not is_several:
-        raise InvalidType(f"`{argument}={short(genes)}` must be a file, or a list of {kinds}")
-    names = [str(name) if isinstance(name, str) else name for name in genes]
+    is_list = isinstance(genes, Iterable) and not isinstance(genes, Mapping)
+    names = list(genes) if is_list and getattr(genes, "ndim", 1) > 0 else [genes]
     for name in names:
         if not isinstance(name, str | re.Pattern if patterns else str):
-            raise InvalidType(f"`{argument}` has {quoted(name)}, and must have {kinds}")
+            raise InvalidType(f"`{argument}` has {quoted(name)}: give a file, or a list of {kinds}")
+    names = [str(name) if isinstance(name, str) else name for name in names]  # none of numpy
     if "" in names or not (names or patterns):
         text = f"`{argument}` {'has an empty name' if names else 'is empty'}"
         raise InvalidValue(f"{text}: give gene names")

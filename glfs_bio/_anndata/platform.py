@@ -22,7 +22,7 @@ from ..errors import InvalidType, InvalidValue, NotFound, listed, naming, note, 
 from ..measures.genes import sums
 from ..options import FEWEST_CELLS
 from ..vendors.forecast import bits
-from ..vendors.forms import PanelFile, read_panel
+from ..vendors.genes import PanelFile, read_panel
 from . import columns, names, read
 
 if TYPE_CHECKING:

@@ -203,7 +203,7 @@ def panel(text: str, argument: str) -> str | list[str | re.Pattern[str]]:
 
 def names_of(text: str, _: str = "") -> list[str]:
     """Return names of genes: of a file, with or without ``@``, or with commas between them."""
-    from ..vendors.forms import read_panel
+    from ..vendors.genes import read_panel
 
     if "," in text:
         return [name.strip() for name in text.split(",") if name.strip()]

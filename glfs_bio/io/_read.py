@@ -289,7 +289,7 @@ def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
     separator = sheets.SEPARATORS.get(sheets.ending(path), "\t")
     with reading(path, path.name):
         frame = pd.read_csv(path, sep=separator, header=None, dtype=str, keep_default_na=False)
-    frame = frame.map(sheets.stripped)
+    frame = frame.map(sheets.clean)
     if any(column.str.contains('"').any() for _, column in frame.iloc[:, :2].items()):
         raise bad_file(path, "has quotes within names: separate its columns by tabs")
     is_headed = len(frame) - 1 in shape and sheets.is_head(frame.iat[0, 0], _HEADS)

@@ -6,7 +6,7 @@ import csv
 import logging
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import anndata as ad
 import numpy as np
@@ -15,6 +15,7 @@ import pandas as pd
 from .._files import bad_file
 from ..errors import InvalidValue, listed
 from ..vendors import sheets
+from ..vendors.names import ANTIBODY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,23 +58,12 @@ _AROUND = re.compile(r"^(hg|mm|GRCh|GRCm)\d+_+|\|.*$")
 _WELL = re.compile(r".?|[A-P]\d{1,2}", re.IGNORECASE)
 
 
-class _Head(NamedTuple):
-    """What the header of a table says."""
-
-    separator: str
-    #: One for each field of a line; the first is ``""`` where R has none
-    names: list[str]
-    #: How many lines there are down to the header, and how many fields name a line: one, or field
-    #: of view and cell
-    n_lines: int
-    n_keys: int
-
-
 def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     """Read a table as cells × genes; None: its rows must be known to be cells."""
-    head = _head(path, ending)
-    columns = head.names[head.n_keys :]
-    rows, matrix = _values(path, head)
+    heads, separator, n_lines = _header(path, ending)
+    n_keys = 1 + ({*map(sheets.plain, heads[:2])} == _FIELD_OF_VIEW)  # fields that name a line
+    columns = heads[n_keys:]
+    rows, matrix = _values(path, heads, n_keys, separator, n_lines)
     while rows and rows[-1][:1] in ("", *_COMMENTS) and np.isnan(matrix[len(rows) - 1]).all():
         rows = rows[:-1]
     matrix = matrix[: len(rows)]
@@ -83,12 +73,12 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
             text = f"has no name for {side} {at + 1} of its values"
             raise bad_file(path, f"{text}, behind {listed(texts[:at][-1:])}: name it, or remove it")
     if transpose is None:
-        check_way_round(path, head.names[0], rows, columns)
+        check_way_round(path, heads[0], rows, columns)
     cells, genes = (columns, rows) if transpose else (rows, columns)
     matrix = matrix.T if transpose else matrix
     _check_names(path, genes, cells if transpose else [], matrix)
-    is_cell = np.array([head.n_keys == 1 or not cell.endswith("_0") for cell in cells])
-    is_gene = np.array([not gene.endswith(sheets.ANTIBODY) for gene in genes])
+    is_cell = np.array([n_keys == 1 or not cell.endswith("_0") for cell in cells])
+    is_gene = np.array([not gene.endswith(ANTIBODY) for gene in genes])
     obs, var = (pd.DataFrame(index=pd.Index(side, dtype=object)) for side in (cells, genes))
     twice = obs.index[obs.index.duplicated() & is_cell].unique()
     if len(twice):
@@ -103,10 +93,11 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     return adata if is_cell.all() and is_gene.all() else adata[is_cell, is_gene].copy()
 
 
-def _head(path: Path, ending: str) -> _Head:
-    """Return what the header says: the first line that is no comment.
+def _header(path: Path, ending: str) -> tuple[list[str], str, int]:
+    """Return the heads of the columns, what separates them, and the lines down to the header.
 
-    It has as many names as the next line has fields, or one fewer, as R writes it.
+    It is the first line that is no comment, and has as many names as the next line has fields, or
+    one fewer, as R writes it, which is then ``""``.
     """
     with sheets.opened(path) as file:
         numbered = ((number, line.rstrip("\n")) for number, line in enumerate(file, start=1))
@@ -121,7 +112,7 @@ def _head(path: Path, ending: str) -> _Head:
     if len(lines) < 2 or not separators:
         text = f"has no header of several columns in line {n_lines}, above numbers"
         raise bad_file(path, f"{text}: write # before titles, and commas or tabs between columns")
-    names = list(map(sheets.stripped, _fields(header, separators[0])))
+    names = list(map(sheets.clean, _fields(header, separators[0])))
     first = _fields(lines[1][1], separators[0])
     while len(names) > len(first) and not names[-1]:
         names.pop()
@@ -130,12 +121,12 @@ def _head(path: Path, ending: str) -> _Head:
     if len(names) != len(first) or not names[-1]:
         text = f"has {sum(map(bool, names))} names in line {n_lines}, and {len(first)} fields below"
         raise bad_file(path, f"{text}: write # before titles, and end no line with a separator")
-    n_keys = 1 + ({*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW)
-    corner, columns = names[0], names[n_keys:]
+    corner, *columns = names
     is_head = not corner or _CELL_HEAD.fullmatch(sheets.plain(corner)) or says_genes(corner)
-    if not is_head and (_side([corner]) > 0 or all(map(_is_number, columns))):
+    are_numbers = (sheets.kind_of([name]) in ("flags", "bits", "numbers") for name in columns)
+    if not is_head and (_side([corner]) > 0 or all(are_numbers)):
         raise bad_file(path, f"has no header in line {n_lines}, but {corner}: add one")
-    return _Head(separators[0], names, n_lines, n_keys)
+    return names, separators[0], n_lines
 
 
 def _fields(line: str, separator: str) -> list[str]:
@@ -147,43 +138,41 @@ def _fields(line: str, separator: str) -> list[str]:
     return next(csv.reader([line], delimiter=separator), [])
 
 
-def _is_number(text: str) -> bool:
-    return sheets.kind_of([text.strip()]) in ("flags", "bits", "numbers")
-
-
-def _values(path: Path, head: _Head) -> tuple[list[str], Array]:
+def _values(
+    path: Path, heads: list[str], n_keys: int, separator: str, n_lines: int
+) -> tuple[list[str], Array]:
     """Return names of the rows, and values."""
     rows: list[str] = []
     blocks = []
     with sheets.opened(path) as text:
-        for _ in islice(text, head.n_lines):  # pandas would count other lines between quotes
+        for _ in islice(text, n_lines):  # pandas would count other lines between quotes
             pass
         chunks = pd.read_csv(
             text,
-            sep=head.separator,
+            sep=separator,
             header=None,
-            converters=dict.fromkeys(range(head.n_keys), sheets.stripped),
-            chunksize=max(1, _AT_ONCE // len(head.names)),
+            converters=dict.fromkeys(range(n_keys), sheets.clean),
+            chunksize=max(1, _AT_ONCE // len(heads)),
             low_memory=False,  # blocks are small already
         )
         for chunk in chunks:
-            keys = [chunk.pop(column) for column in range(head.n_keys)]
-            if sheets.plain(head.names[0]) == "cellid":
+            keys = [chunk.pop(column) for column in range(n_keys)]
+            if sheets.plain(heads[0]) == "cellid":
                 keys.reverse()
             rows += map("_".join, zip(*keys, strict=True))
             texts = chunk.select_dtypes(exclude="number")
             if len(texts.columns) and set(chunk.dtypes) != {np.dtype(bool)}:
-                _refuse_texts(path, head, texts, rows)
+                _refuse_texts(path, heads, texts, rows)
             blocks.append(chunk.to_numpy(dtype=np.float64))
     return rows, np.concatenate(blocks)
 
 
-def _refuse_texts(path: Path, head: _Head, texts: pd.DataFrame, rows: list[str]) -> NoReturn:
+def _refuse_texts(path: Path, heads: list[str], texts: pd.DataFrame, rows: list[str]) -> NoReturn:
     """Refuse columns that are no numbers, with the first text and its row."""
     first = texts.iloc[:, 0]
     is_text = pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()
     at = int(is_text.to_numpy().argmax())
-    columns, row = listed(head.names[column] for column in texts), rows[len(rows) - len(texts) + at]
+    columns, row = listed(heads[column] for column in texts), rows[len(rows) - len(texts) + at]
     text = f"has texts in columns ({columns}), as {first.iloc[at]!r} in row {row}"
     raise bad_file(path, f"{text}: remove them, or write numbers with points")
 

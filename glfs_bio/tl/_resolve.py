@@ -16,8 +16,7 @@ from .._anndata import read, results
 from .._docs import documented
 from ..errors import listed, naming, note
 from ..vendors import names
-from ..vendors.forms import PanelFile
-from ..vendors.genes import as_genes
+from ..vendors.genes import PanelFile, as_genes
 
 log = logging.getLogger(__name__)
 

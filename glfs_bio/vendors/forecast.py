@@ -29,7 +29,7 @@ type has such cells all around it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -68,50 +68,39 @@ class Spillover(NamedTuple):
     neighbors: Array
 
 
-class Pairs(NamedTuple):
-    """Pairs of markers that exclude each other, by the places of their genes."""
+def around(neighbors: Array, sizes: Index) -> tuple[Array, Array]:
+    """Return frequencies of types that have cells, `first` and `then`, each (n_labels, n_labels).
 
-    first: Index
-    second: Index
-    #: Share of the cells with either that have both, in the reference.
-    coexpression: Array
-
-
-class Around:
-    """Cells from which those of each type receive molecules.
-
+    Around a cell of type m, type s' follows s with a probability ``∝ first[s, s'] then[m, s']``.
     Two cells that follow each other around a cell are neighbours as well.  Of all joint frequencies
     with those around the cell as both margins, these are nearest to those of neighbours (iterative
     proportional fitting, Deming and Stephan 1940).
     """
+    first = neighbors * (sizes > 0)
+    first[first.sum(axis=1) == 0] = sizes
+    first = first / first.sum(axis=1, keepdims=True)
+    pairs, then = first + _SELDOM, np.ones_like(first)
+    for _ in range(_ROUNDS):
+        then = first / ((first / (then @ pairs.T)) @ pairs)
+    return first, then
 
-    def __init__(self, spillover: Spillover, codes: Index) -> None:
-        #: Cells by type, how many cells each type has, and where it starts
-        self.cells = np.argsort(codes, kind="stable")
-        self.sizes = np.bincount(codes, minlength=len(spillover.neighbors))
-        self.starts = np.cumsum(self.sizes) - self.sizes
-        first = spillover.neighbors * (self.sizes > 0)
-        first[first.sum(axis=1) == 0] = self.sizes
-        first = first / first.sum(axis=1, keepdims=True)
-        pairs, then = first + _SELDOM, np.ones_like(first)
-        for _ in range(_ROUNDS):
-            then = first / ((first / (then @ pairs.T)) @ pairs)
-        #: Frequencies of types that have cells, shape (n_labels, n_labels); around a cell of type m
-        #: type s' follows s with a probability ``∝ first[s, s'] then[m, s']``
-        self.first, self.then, self.share = first, then, spillover.share
 
-    def mixed(self, counts: Array, codes: Index, rng: np.random.Generator) -> Array:
-        """Counts with molecules of neighbouring cells, shape (n_cells, n_genes)."""
-        molecules = counts.astype(np.int64)
-        kept_counts = rng.binomial(molecules, 1.0 - self.share)
-        likely = self.first[codes]
-        for _ in range(N_NEIGHBORS):
-            below = np.cumsum(likely, axis=1)
-            types = (rng.random((len(codes), 1)) * below[:, -1:] >= below).sum(axis=1)
-            givers = self.cells[self.starts[types] + rng.integers(self.sizes[types])]
-            kept_counts += rng.binomial(molecules[givers], self.share / N_NEIGHBORS)
-            likely = (self.first[types] + _SELDOM) * self.then[codes]
-        return np.asarray(kept_counts, dtype=np.float64)
+def mixed(counts: Array, codes: Index, spillover: Spillover, rng: np.random.Generator) -> Array:
+    """Return counts with molecules of neighbouring cells, shape (n_cells, n_genes)."""
+    cells_by_type = np.argsort(codes, kind="stable")
+    sizes = np.bincount(codes, minlength=len(spillover.neighbors))
+    starts = np.cumsum(sizes) - sizes
+    first, then = around(spillover.neighbors, sizes)
+    molecules = counts.astype(np.int64)
+    with_neighbors = rng.binomial(molecules, 1.0 - spillover.share)
+    likely = first[codes]
+    for _ in range(N_NEIGHBORS):
+        below = np.cumsum(likely, axis=1)
+        types = (rng.random((len(codes), 1)) * below[:, -1:] >= below).sum(axis=1)
+        givers = cells_by_type[starts[types] + rng.integers(sizes[types])]
+        with_neighbors += rng.binomial(molecules[givers], spillover.share / N_NEIGHBORS)
+        likely = (first[types] + _SELDOM) * then[codes]
+    return np.asarray(with_neighbors, dtype=np.float64)
 
 
 def leaks(without: Array, confusion: Array, neighbors: Array, names: Sequence[str]) -> pd.DataFrame:
@@ -141,14 +130,18 @@ def _ratio(values: Array, of: Array) -> Array:
     return np.asarray(np.divide(values, of, out=np.zeros_like(of), where=of > 0))
 
 
-def exclusive(counts: Array, codes: Index) -> Pairs:
-    """Find markers that exclude each other (Hartman and Satija 2024) in the reference."""
+def exclusive(counts: Array, codes: Index) -> pd.DataFrame:
+    """Return pairs of markers that exclude each other in the reference (Hartman and Satija 2024).
+
+    They are the places of two genes, and the share of the cells with either that have both.
+    """
     on = counts > 0
     of_types = np.array([on[codes == code].mean(axis=0) for code in np.unique(codes)])
     marker = of_types.max(axis=0) >= _MARKER
     shares = coexpression(on)
-    first, second = np.nonzero(np.triu((shares <= _EXCLUSIVE) & marker[:, None] & marker, 1))
-    return Pairs(first, second, shares[first, second])
+    gene, other = np.nonzero(np.triu((shares <= _EXCLUSIVE) & marker[:, None] & marker, 1))
+    pairs = {"gene": gene, "other": other, "coexpression_reference": shares[gene, other]}
+    return pd.DataFrame(pairs)
 
 
 #: Counts that are added to those of a gene in the reference, so that its logarithm is finite.
@@ -179,31 +172,6 @@ class Means(NamedTuple):
         return weights @ self.means, weights**2 @ variances
 
 
-class Efficiencies(NamedTuple):
-    """Relative detection efficiencies, on a logarithmic scale."""
-
-    #: Mean and standard deviation of the logarithm, given the data, shape (n_genes,).
-    middle: Array
-    spread: Array
-    #: μ and τ: those of a gene that was not measured.
-    prior_middle: float
-    prior_spread: float
-
-
-class Spilled(NamedTuple):
-    """What spillover does to a forecast."""
-
-    #: Accuracy without it.
-    accuracy: float
-    #: Of :func:`leaks`.
-    leaks: pd.DataFrame
-    #: Markers that exclude each other in the reference, and the share of the cells with either
-    #: that have both on the platform, without spillover and with it, shape (n_pairs,) each.
-    pairs: Pairs
-    without: Array
-    coexpression: Array
-
-
 class Forecast(NamedTuple):
     """What labels are forecast to be on a platform."""
 
@@ -211,11 +179,19 @@ class Forecast(NamedTuple):
     per_label: pd.DataFrame
     #: The accuracy, and the ends of its interval.
     accuracies: Array
-    spilled: Spilled | None = None
+    #: With spillover: the accuracy without it; of :func:`leaks`; and of :func:`exclusive`, with the
+    #: shares that have both on the platform, with spillover and without it.
+    accuracy_without_spillover: float = np.nan
+    leaks: Any = ()
+    pairs: Any = ()
 
 
-def shrunk(ratios: Array, variances: Array) -> Efficiencies:
-    """Draw logarithms of ratios to their mean, the more the less is known of them."""
+def shrunk(ratios: Array, variances: Array) -> tuple[Array, Array]:
+    """Return means and standard deviations of logarithms of ratios, given the data.
+
+    They are drawn to μ, the more the less is known of them; those of a gene that was not measured,
+    μ and τ, come last.
+    """
 
     def middle(tau: float) -> float:
         return float(np.average(ratios, weights=1.0 / (variances + tau**2)))
@@ -228,12 +204,11 @@ def shrunk(ratios: Array, variances: Array) -> Efficiencies:
     tau = float(np.exp(optimum.x))
     mu = middle(tau)
     share = tau**2 / (tau**2 + variances)
-    spread = tau * np.sqrt(1.0 - share)
-    return Efficiencies(mu + share * (ratios - mu), spread, mu, tau)
+    return np.append(mu + share * (ratios - mu), mu), np.append(tau * np.sqrt(1.0 - share), tau)
 
 
-def estimated(reference: Means, platform: Means, weights: Array) -> Efficiencies:
-    """Efficiencies there, as a share of those here, in cells of given shares of the types."""
+def estimated(reference: Means, platform: Means, weights: Array) -> tuple[Array, Array]:
+    """Return logarithms of efficiencies there as shares of those here, as :func:`shrunk` does."""
     assays = reference, platform
     totals = [assay.total(weights) for assay in assays]
     ratio = totals[1][0].sum() / totals[0][0].sum()
@@ -292,17 +267,16 @@ def of_labels(
     n_genes), and `rates` their means over each cell and those nearest to it.
     """
     rng = np.random.default_rng(random_state)
-    around, resampling = rng.spawn(2)  # counts are the same with and without spillover
+    spilling, resampling = rng.spawn(2)  # counts are the same with and without spillover
     works, drawn = detection.draws(counts.shape[1], _DRAWS, random_state)
     present, n_cells = np.unique(codes, return_counts=True)
     samples, read, plain = [], [], []
-    givers = None if spillover is None else Around(spillover, codes)
     together: Array = np.zeros(())  # then of shape (2, n_genes, n_genes)
     for work, efficiency in zip(works, drawn, strict=True):
         seen = counted(counts, rates, efficiency * work, detection.off_target, rng)
-        if givers is not None:
+        if spillover is not None:
             plain.append(_scores(seen, codes, names))
-            unmixed, seen = seen, givers.mixed(seen, codes, around)
+            unmixed, seen = seen, mixed(seen, codes, spillover, spilling)
             together = together + np.stack([coexpression(cells > 0) for cells in (unmixed, seen)])
         read.append(_scores(seen, codes, names))
         hits = read[-1].per_label["recall"].to_numpy() * n_cells
@@ -321,8 +295,10 @@ def of_labels(
     neighbors = spillover.neighbors[np.ix_(present, present)]
     leaking = leaks(without, confusion, neighbors, list(table.index))
     pairs = exclusive(counts, codes)
-    of_pairs = together[:, pairs.first, pairs.second] / _DRAWS
-    return Forecast(table, accuracies, Spilled(plain_accuracy, leaking, pairs, *of_pairs))
+    shares = together[:, pairs["gene"], pairs["other"]] / _DRAWS
+    pairs.insert(2, "coexpression", shares[1])
+    pairs["coexpression_without_spillover"] = shares[0]
+    return Forecast(table, accuracies, plain_accuracy, leaking, pairs)
 
 
 def possible(

@@ -8,7 +8,6 @@ them.  MGI does not say which of its synonyms were symbols, so that those of mou
 from __future__ import annotations
 
 import io
-import lzma
 import re
 import unicodedata
 from collections import defaultdict
@@ -67,8 +66,11 @@ NAMELESS = (
     r"\d+[A-Z]\d+Rik\w*|(RP\d+|CT[A-D]|KB|LA16c|XX[a-z]+|LL\d\w+|GS1|WI2)-\w*\d\w*(\.\d+)?"
     r"|[A-Z]{2}\d{6}(\.\d+)?|[A-Z]\d{5}\.\d+|\w+_loc\d+"
 )
-#: Greek letters that stand for a Latin one in symbols, as in IFN-gamma.
-_GREEK = re.compile("alpha|beta|gamma|delta|epsilon|zeta|kappa|lambda")
+#: Greek letters as words, and those that stand for a Latin one in symbols, as in IFN-gamma.
+_GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
+_GREEK += "sigma tau upsilon phi chi psi omega"
+_WORDS = str.maketrans(dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK.split(), strict=True)))
+_AS_LATIN = re.compile("alpha|beta|gamma|delta|epsilon|zeta|kappa|lambda")
 _SEPARATOR = r"(?:[^\w\n|]|_)+"
 _SEPARATORS = re.compile(_SEPARATOR)
 _OUTSIDE_DIGITS = re.compile(rf"(?<!\d){_SEPARATOR}|{_SEPARATOR}(?!\d)")
@@ -81,10 +83,10 @@ _JOINED = re.compile(r"[,;|/\s、，；]")
 _BETWEEN = re.compile(r"[,;|\r\n、，；]|///")
 _AROUND = " \t[]"
 _IN_A_LIST = re.compile(r"(?=.*[^\W\d_])\w(?:[\w.:/'*+@~-]|\([^()\s]*\)|\[[^][\s]*\])*")
+#: What ends the name of an antibody, as BD names them beside genes.
+ANTIBODY = "|pAbO"
 #: In a list, what stands for no name.
 NO_NAME = frozenset({"", "NA", "NaN", "nan"})
-#: Share of names that are known, at least, of texts that are names.
-_MOSTLY = 0.8
 
 #: How a name was found, the surest way first, or why it was not.
 FOUND = ("symbol", "id", "version", "present", "retired", "alias", "case")
@@ -119,17 +121,12 @@ def _is_of(genes: pd.DataFrame, species: str) -> pd.Series:
 
 
 @cache
-def _shipped() -> str:
-    """Return the text of the names that are shipped."""
-    packed = files(__package__).joinpath("names.tsv.xz").read_bytes()
-    return lzma.decompress(packed).decode("utf-8")
-
-
-@cache
 def nomenclature() -> pd.DataFrame:
     """Return the names that are shipped, as a table of genes."""
-    text = io.StringIO(_shipped())
-    return pd.read_csv(text, sep="\t", dtype=str, keep_default_na=False, quoting=3)
+    packed = io.BytesIO(files(__package__).joinpath("names.tsv.xz").read_bytes())
+    return pd.read_csv(
+        packed, sep="\t", compression="xz", dtype=str, keep_default_na=False, quoting=3
+    )
 
 
 def versionless(name: str) -> str:
@@ -151,11 +148,12 @@ def as_id(text: str) -> str:
 def several(text: str) -> list[str]:
     """Return the names in a text, which is one or a list of them; none: that cannot be said.
 
-    What a nomenclature knows is one name.  Otherwise commas, semicolons, bars, line breaks and
-    ``///`` separate names where every part can be one, and so do blanks between present symbols or
-    ids.  A slash separates nothing: ``CCL3/L1/L3`` is one name, and ``NKG7/GNLY`` cannot be said.
+    What a nomenclature knows is one name, as is an antibody.  Otherwise commas, semicolons, bars,
+    line breaks and ``///`` separate names where every part can be one, and so do blanks between
+    present symbols or ids.  A slash separates nothing: ``CCL3/L1/L3`` is one name, and
+    ``NKG7/GNLY`` cannot be said.
     """
-    if not _JOINED.search(text) or is_known(text):
+    if not _JOINED.search(text) or text.endswith(ANTIBODY) or is_known(text):
         return [text]
     words = [word.strip(_AROUND) for word in _BETWEEN.split(text)]
     words = [word for word in words if word not in NO_NAME]
@@ -190,8 +188,8 @@ def is_known(name: str) -> bool:
 @cache
 def _names(*, folded: bool) -> frozenset[str]:
     """Return all names of the nomenclature, as they are written or in lower case."""
-    without_species = (line.partition("\t")[2] for line in _shipped().splitlines()[1:])
-    text = "|".join(without_species).replace("\t", "|")
+    genes = nomenclature().drop(columns="species")
+    text = "|".join(genes.to_numpy().ravel())
     return frozenset((text.casefold() if folded else text).split("|")) - {""}
 
 
@@ -202,11 +200,9 @@ def _present() -> dict[str, frozenset[str]]:
     return {name: frozenset({*genes["symbol"], *genes["id"]} - {""}) for name, genes in groups}
 
 
-def are_names(texts: Sequence[str]) -> bool:
-    """Whether nearly all of some texts are known names, ids or controls."""
-    written = _names(folded=False)
-    n_names = sum(text in written or is_id(text) or is_control(text) for text in texts)
-    return bool(texts) and n_names >= _MOSTLY * len(texts)
+def is_name(text: str) -> bool:
+    """Whether a text is a name of the nomenclature as that writes it, an id, or a control."""
+    return text in _names(folded=False) or is_id(text) or is_control(text)
 
 
 def dates(name: str) -> list[tuple[int, int]]:
@@ -254,14 +250,8 @@ def fold(text: str) -> str:
 
 def _spellings(name: str) -> list[str]:
     """Return a name folded, with Greek letters as words and then as Latin letters."""
-    letters = unicodedata.normalize("NFKC", name.replace("ß", "β"))
-    titles = [unicodedata.name(letter, "") for letter in letters]
-    words = [
-        title.rpartition(" ")[2] if title.startswith("GREEK") else letter
-        for letter, title in zip(letters, titles, strict=True)
-    ]
-    text = "".join(words).casefold()
-    return [fold(text), fold(_GREEK.sub(lambda word: word[0][0], text))]
+    text = unicodedata.normalize("NFKC", name.replace("ß", "β")).casefold().translate(_WORDS)
+    return [fold(text), fold(_AS_LATIN.sub(lambda word: word[0][0], text))]
 
 
 #: Columns of a nomenclature, and how a name in them is one of the gene.

@@ -73,7 +73,7 @@ _LIST_HEADS = ("x", "v1", "0", "unnamed: 0", "column1")
 #: separates its columns; and the share of cells that says what a column holds.
 _SAMPLE, _TOP, _SNIFFED, _MOSTLY = 100, 25, 20_000, 0.8
 #: What a column holds if nearly all of its cells are like this.
-_KINDS = {
+_PATTERNS = {
     "flags": r"true|false|yes|no|0|1",
     "marks": r"[x✓]",
     "bits": r"[01](\s?[01]){2,}",
@@ -85,6 +85,7 @@ _KINDS = {
     "transcripts": r"ENS[A-Z]*[TP]\d{11}(\.\d+)?|[NX][MR]_\d+(\.\d+)?",
     "probes": r"(AFFX-)?\w+_at|ILMN_\d+",
 }
+_KINDS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _PATTERNS.items()}
 #: Flags, in lower case.
 YES = ("true", "t", "yes", "y", "1", "x", "✓")
 FLAGS = {*YES, "false", "f", "no", "n", "0", ""}
@@ -101,10 +102,6 @@ _NO_GENE = re.compile(r"\W+|None|NULL|[Nn]/[Aa]|(?i:((sub|grand )?total|sum)\W*)
 _AS_TEXT = "spreadsheets make dates and numbers of names: write them again in cells of texts"
 #: What stands between a name and what people note beside it.
 _BESIDE = re.compile(r'[\s,">]|\w\[|://')
-
-
-#: What ends the name of an antibody, as BD names them beside genes.
-ANTIBODY = "|pAbO"
 
 
 def is_yes(cell: object) -> bool:
@@ -125,20 +122,17 @@ def kind_of(cells: Iterable[str], share: float = _MOSTLY) -> str:
     if len(texts) > 2 and any(texts == [*map(str, range(n, n + len(texts)))] for n in (0, 1)):
         return "row numbers"
     texts = texts[:: -(-len(texts) // _SAMPLE)]
-
-    def holds(kind: Callable[[str], Any], texts: list[str]) -> bool:
-        return sum(bool(kind(text)) for text in texts) >= share * len(texts) > 0
-
-    for kind, pattern in _KINDS.items():
-        if holds(re.compile(pattern, re.IGNORECASE).fullmatch, texts):
-            return kind
     words = [word for text in texts for word in names.several(text) or [text]]
-    if holds(names.is_id, words):
-        return "ids"
-    if holds(lambda word: names.are_names([word]), [word for word in words if len(word) > 2]):
-        return "symbols"
-    are_names = holds(lambda word: " " not in word or names.dates(word), words)
-    return "names" if are_names else "prose"
+    long = [word for word in words if len(word) > 2]
+    kinds: list[tuple[str, list[str], Callable[[str], Any]]] = [
+        *((kind, texts, pattern.fullmatch) for kind, pattern in _KINDS.items()),
+        *(("ids", words, names.is_id), ("symbols", long, names.is_name)),
+        ("names", words, lambda word: " " not in word or names.dates(word)),
+    ]
+    for kind, sample, is_of_kind in kinds:
+        if sum(bool(is_of_kind(text)) for text in sample) >= share * len(sample) > 0:
+            return kind
+    return "prose"
 
 
 class Sheet:
@@ -179,7 +173,8 @@ class Sheet:
 
 
 def clean(cell: str) -> str:
-    """Return a cell without blanks and quotes around it."""
+    """Return a cell without characters that are not seen, and blanks and quotes around it."""
+    cell = cell if cell.isascii() else _BLANK.sub(" ", _UNSEEN.sub("", cell))
     cell = cell.strip()
     if len(cell) > 1 and QUOTES.get(cell[0]) == cell[-1]:
         return cell[1:-1].strip()
@@ -257,7 +252,7 @@ def _is_body(sheet: Sheet) -> bool:
 def gene_table(
     source: object, rows: list[list[str]], column: str | None = None, further: Iterable[str] = ()
 ) -> tuple[Sheet, pd.DataFrame]:
-    """Return a table, and as a frame its ``gene`` and if it has them ``id`` and `further` columns.
+    """Return a table, and as a frame its ``gene``, ``id`` (or ``""``) and `further` columns.
 
     A table without a column of genes is refused with what its columns hold.
     """
@@ -269,8 +264,9 @@ def gene_table(
         columns = {"gene": 0}
     else:
         columns = _columns(source, sheet, column, further)
-    cells = {name: sheet.column(at) for name, at in columns.items()}
-    frame = pd.DataFrame(cells, index=range(len(sheet.rows)), dtype=object)
+    cells = {"gene": [], "id": [""] * len(sheet.rows)}
+    cells |= {name: sheet.column(at) for name, at in columns.items()}
+    frame = pd.DataFrame(cells, dtype=object)
     if "n_probe_sets" in frame:
         texts = frame.pop("n_probe_sets")
         numbers = pd.to_numeric(texts.str.replace(_THOUSANDS, "", regex=True), errors="coerce")
@@ -334,7 +330,7 @@ def _list(source: object, cells: list[str]) -> Sheet:
             text = f"holds {kind}: write names of genes alone, without a title"
             raise bad_file(source, f"{text}; numbers of NCBI need the head entrez_id")
     first = [] if has_head or below not in ("symbols", "ids") else names.several(cells[0])
-    if len(first) == 1 and not names.are_names(first):
+    if len(first) == 1 and not names.is_name(first[0]):
         text = f"{cells[0]} in the first line of {source} is no name that is known"
         if " " in cells[0]:
             raise bad_file(source, f"has a title ({text}): remove it, or write # before it")
@@ -348,9 +344,7 @@ def is_list_head(first: str) -> bool:
 
 
 def names_of(source: object, cell: str, *, may_be_prose: bool = False) -> list[str]:
-    """Return the names that a cell holds, as :func:`.names.several` says; none: it is empty."""
-    if not cell or cell.endswith(ANTIBODY):
-        return [cell] if cell else []
+    """Return the names that a cell holds, as :func:`.names.several` says."""
     several = names.several(cell)
     if not several and (not may_be_prose or "/" in cell):
         raise bad_file(source, f"has one or several names in {cell[:60]!r}: put commas between")
@@ -359,10 +353,16 @@ def names_of(source: object, cell: str, *, may_be_prose: bool = False) -> list[s
 
 def one_name_a_row(source: object, table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with a row per name of a cell; the id of a cell is that of one name."""
-    lists = [names_of(source, cell) or [""] for cell in table["gene"]]
-    if "id" in table:
-        table = table.assign(id=table["id"].where([len(several) == 1 for several in lists], ""))
-    return table.assign(gene=lists).explode("gene", ignore_index=True)
+    lists = [names_of(source, cell) for cell in table["gene"]]
+    ids = table["id"].where([len(several) == 1 for several in lists], "")
+    return table.assign(gene=lists, id=ids).explode("gene", ignore_index=True)
+
+
+def with_ids(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with ids in one spelling, also of genes that are called by theirs."""
+    ids, genes = table["id"].map(names.as_id), table["gene"]
+    is_id = (ids == "") & genes.map(names.is_id).astype(bool)
+    return table.assign(id=ids.mask(is_id, genes.map(names.as_id)))
 
 
 def damaged(genes: Sequence[str]) -> list[str]:
@@ -441,18 +441,9 @@ def opened(path: Path) -> IO[str]:
 
 
 def text(path: Path) -> str:
-    """Return the text of a file, packed or not, in lines, without characters that are not seen."""
+    """Return the text of a file, packed or not."""
     with reading(path, "text"), opened(path) as file:
-        return _seen(file.read())
-
-
-def _seen(content: str) -> str:
-    return content if content.isascii() else _BLANK.sub(" ", _UNSEEN.sub("", content))
-
-
-def stripped(name: str) -> str:
-    """Return a name without characters that are not seen, and blanks around it."""
-    return _seen(name).strip()
+        return file.read()
 
 
 def _rows_of_text(path: Path) -> list[list[str]]:
@@ -508,7 +499,7 @@ def _sheets(path: Path) -> dict[str, list[list[str]]]:
         pages = {}
         for page in book.worksheets:
             page.reset_dimensions()  # which other programs state wrongly
-            rows = [[clean(_seen(written(cell))) for cell in row] for row in page.values]
+            rows = [[clean(written(cell)) for cell in row] for row in page.values]
             pages[page.title] = [row for row in rows if any(row)]
         hidden = {page.title for page in book.worksheets if page.sheet_state != "visible"}
     return {name: rows for name, rows in pages.items() if rows and name not in hidden} or pages
@@ -574,20 +565,11 @@ def without_formula(value: Any) -> Any:
 
 def check_names(genes: Iterable[str], path: Path) -> None:
     """Refuse names of genes that would not be the same once they are read again."""
-    genes = list(genes)
-    changed = [name for name in genes if not comes_back(name)]
-    changed += [name for name in genes[:1] if is_list_head(name) and ending(path) == ".txt"]
-    if changed:
-        text = f"cannot hold the name {changed[0]!r}, which would be read as another"
-        raise bad_file(path, f"{text}: rename it, or name a column of `adata.var` with `symbols`")
-
-
-def comes_back(name: str) -> bool:
-    """Whether a name is the same once it is read again, or refused.
-
-    It is not empty or quoted, no formula, comment or several names, and has no blanks around it and
-    nothing in it that is not printed.
-    """
-    is_text = bool(name) and name.isprintable() and clean(name) == name and " #" not in name
-    is_name = is_text and not name.startswith((*FORMULA, *QUOTES, "#"))
-    return is_name and names.several(name) in ([name], [])
+    for at, name in enumerate(genes):
+        is_head = at == 0 and ending(path) == ".txt" and is_list_head(name)
+        is_text = name != "" and name.isprintable() and clean(name) == name and " #" not in name
+        is_text = is_text and not name.startswith((*FORMULA, *QUOTES, "#"))
+        if is_head or not is_text or names.several(name) not in ([name], []):
+            text = f"cannot hold the name {name!r}, which would be read as another"
+            remedy = "rename it, or name a column of `adata.var` with `symbols`"
+            raise bad_file(path, f"{text}: {remedy}")
