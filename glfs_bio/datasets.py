@@ -39,9 +39,9 @@ def __dir__() -> list[str]:
 def golub() -> AnnData:
     """Load the leukaemia microarrays of Golub et al. (1999): 47 patients with ALL and 25 with AML.
 
-    The values are average differences as published, neither log-normalised nor cut off.  They are
-    read from ``golub72.h5ad`` in the folder of the environment variable ``GLFS_BIO_DATA``.  Without
-    this file, two CSV files (4 MB) are downloaded once, verified by their sha256, and cached.
+    The values are average differences as published, not log-normalised.  They are read from
+    ``golub72.h5ad`` in the folder of the environment variable ``GLFS_BIO_DATA``, or else from two
+    CSV files (4 MB), which are downloaded once, verified by their sha256, and cached.
 
     Returns
     -------

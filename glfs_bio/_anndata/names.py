@@ -173,9 +173,7 @@ def is_member(gene: str, name: str) -> bool:
 
 
 class Lookup:
-    """Finds genes of the data: by ``.var_names``, a column of symbols where one is given, ids, and
-    what a nomenclature says of the names of its species.
-    """
+    """Finds genes of the data by ``.var_names``, a column of symbols, ids, and a nomenclature."""
 
     def __init__(self, adata: AnnData, symbols: str | None = None) -> None:
         self.adata, self._symbols = adata, symbols
@@ -225,9 +223,7 @@ class Lookup:
         return Resolver((), pd.DataFrame({"symbol": called, "id": self._ids}, dtype=object))
 
     def of(self, name: str, gene_id: str = "", elsewhere: str = "") -> Sequence[int]:
-        """Rows of a gene, which its id decides where it is there, and what it is called elsewhere
-        where nothing else does; none: it is not in the data, or may be several genes.
-        """
+        """Rows of a gene by its id, name, or name elsewhere; none: it is absent, or ambiguous."""
         for text in (gene_id, versionless(gene_id), name, versionless(name), elsewhere):
             rows = self.by_name.get(text) or self._by_id.get(text)
             if rows:
@@ -297,9 +293,7 @@ class Lookup:
         clauses += [self.resolver.of_other_species(names)] if names else []
         if any(re.search(r"^\^|\$$|\.\*", name) for name in names):
             clauses.append("write a pattern as `re.compile(...)`")
-        n_ids = sum(versionless(name) != "" for name in self.by_name)
-        are_ids = len(names) == len(absent) and all(map(versionless, names))
-        if self._symbols is None and not are_ids and 2 * n_ids > len(self.by_name):
+        if self._symbols is None and sheets.kind_of(self.by_name) == "ids" != sheets.kind_of(names):
             clauses.append("`adata.var_names` has Ensembl ids: name a column with `symbols`")
         return "".join(f"; {clause}" for clause in clauses if clause)
 
@@ -345,10 +339,7 @@ def check_names(adata: AnnData) -> None:
 
 
 def settled(adata: AnnData, request: Request, missing: Missing | None = None) -> Request:
-    """Return a request whose structure has the genes to ignore by their names in ``.var_names``.
-
-    `missing` None: that of the request.
-    """
+    """Return a request whose structure has the genes to ignore by their names in ``.var_names``."""
     spec, missing = request.structure, missing or request.missing
     if spec.ignore is None or spec.stored_key is not None:
         return request
@@ -399,9 +390,7 @@ def not_to_choose(
     ignore: Collection[str] | None = None,
     symbols: str | None = None,
 ) -> NDArray[np.bool_]:
-    """Genes that cannot come into a panel: controls, clones, those of an argument, and those to
-    ignore, by their names.
-    """
+    """Genes that cannot come into a panel: controls, clones, and those to exclude or ignore."""
     lookup = Lookup(adata, symbols)
     excluded, absent = lookup.mask(exclude, "exclude", "ignore")
     lookup.report("exclude", absent, "warn")
@@ -417,13 +406,11 @@ def panel(
     missing: Missing | None = "raise",
     argument: str = "panel",
 ) -> Named:
-    """A panel: names, one name, a file of names, or what a key stands for.
+    """Return a panel: names, one name, a file of names, or what a key stands for.
 
-    A key is that of a selection, of a boolean column of ``.var``, or of the result of
-    ``sc.tl.rank_genes_groups``, of which it is the first genes of every group.  A name is in
-    ``.var_names`` or in the column `symbols`, and is all rows that have it; a key is looked for
-    first.  A selection is in the order of its ranks, included genes first.  One gene must be in the
-    data, but with `missing` None.
+    A key, which is looked for first, is that of a selection, of a boolean column of ``.var``, or of
+    ``sc.tl.rank_genes_groups``, of which it is the first genes of every group.  A name is all rows
+    that have it.  One gene must be in the data, but with `missing` None.
     """
     read.unique_names(adata)
     lookup = Lookup(adata, symbols)
@@ -442,10 +429,7 @@ def panel(
 
 
 def out_of_file(adata: AnnData, genes: Any, *, symbols: str | None = None) -> Any:
-    """Genes of a file by their names in the data, or else in the file; others as they are.
-
-    A file may be elsewhere once the panel that was chosen with it is used.
-    """
+    """Genes of a file, which may move, by their names in the data or in it; others as they are."""
     if not is_file(genes):
         return genes
     names = names_in(genes, "panel")

@@ -50,16 +50,15 @@ def write_genes(
         - ``.csv``, ``.tsv``, ``.xlsx``: a table with the columns ``gene``, ``weight``, ``loss``,
           ``score``, ``rank``, ``selected`` and ``included``
         - ``.gmt``: gene sets, one per selection
-        - ``.rnk``: name and score of all candidate genes, without a header, for preranked
-          enrichment analysis.  The score only orders the genes: run GSEA with the weight 0
-          (``"classic"``), as :func:`~glfs_bio.tl.enrich` does.
+        - ``.rnk``: name and score of all candidate genes, without a header.  The score only orders
+          the genes: run GSEA with the weight 0 (``"classic"``), as :func:`~glfs_bio.tl.enrich` does
 
-        Missing names of a panel of :func:`~glfs_bio.tl.extend_panel` come last in lists and tables.
+        Names of the panel that the data lack come last in lists and tables.
     key : str or list of str, default "glfs"
         Key of the selection; for ``.gmt`` also several.
     symbols : str, default None
-        Column of ``.var`` with the names to write.  None: ``.var_names``.  Genes without a name
-        have that of ``.var_names`` in lists and tables, and are left out of ``.gmt`` and ``.rnk``.
+        Column of ``.var`` with the names to write; genes without one have that of ``.var_names``
+        in lists and tables, and are left out of ``.gmt`` and ``.rnk``.  None: ``.var_names``.
     columns : str or list of str, default ()
         Further columns of ``.var`` for a table.
     selected_only : bool, default True

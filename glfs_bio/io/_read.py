@@ -36,8 +36,9 @@ _SEVERAL = ("mod", "tables", "table")
 _NAMES = {"genes": "(features|genes)", "cells": "barcodes"}
 #: Of files with names, which begin without a header where instruments wrote them, and R's.
 _HEADS = (*sheets.GENE_HEADS, "barcode|cell|x|v1")
-#: What warnings say of names that are made unique here, and of mmread.
-_NOISE = "(Variable|Observation) names are not unique|Suffix used|The default value for `spmatrix`"
+#: What warnings say of names that are made unique here, of texts that are refused, and of mmread.
+_NOISE = "(Variable|Observation) names are not unique|Suffix used|Columns .* have mixed types"
+_NOISE += "|The default value for `spmatrix`"
 #: What is read into memory.
 _IN_MEMORY = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp")
 
@@ -60,32 +61,26 @@ def read_cells(
         - ``.h5ad``, ``.zarr``: AnnData; a folder of zarr can have any name
         - ``.h5mu``, ``.zarr``: MuData, or the tables of SpatialData
         - ``.h5`` of 10x Genomics, genes only
-        - ``matrix.mtx``, or the folder of one, with ``features.tsv`` or ``genes.tsv``, and
-          ``barcodes.tsv``, as 10x Genomics, STARsolo and GEO have it, genes only; all may be called
-          after a sample, as ``GSM1_matrix.mtx``
-        - ``.csv``, ``.tsv``, ``.txt``: a table with names in its first row and column, columns
-          separated as its header is; above it are comments (``#``, ``!``) alone.  The
-          ``*_exprMat_file`` of CosMx has cells ``fov_cell_ID``, without those of number 0, which is
-          no cell
+        - ``matrix.mtx``, or its folder, with ``features.tsv`` or ``genes.tsv``, and
+          ``barcodes.tsv``, genes only; all may be called after a sample, as ``GSM1_matrix.mtx``
+        - ``.csv``, ``.tsv``, ``.txt``: a table with names in its first row and column, below
+          comments (``#``, ``!``) alone.  Cells of CosMx's ``*_exprMat_file`` are ``fov_cell_ID``
 
         Tables can be packed (``.gz``, ``.bz2``, ``.xz``), as can ``.mtx`` (``.gz``).
     transpose : bool, default None
         The table has genes in its rows, as bulk data often have.  None: it has cells in its rows,
         or it is refused if its first cell or its names look otherwise, or like nothing.
     backed : bool, default False
-        Leave the matrices of an ``.h5ad``, ``.h5mu`` or ``.zarr``, layers too, in the file, from
-        which they are read part by part.
+        Leave the matrices of an ``.h5ad``, ``.h5mu`` or ``.zarr`` in the file.
     modality : str, default None
         Modality of MuData, or table of SpatialData.  None: the only one.
     var_names : {"gene_symbols", "gene_ids"}, default "gene_symbols"
-        Names of genes, of a file of 10x Genomics or ``.mtx`` that has both; the others are in
-        ``.var``.
+        Names of genes of ``.h5`` or ``.mtx``; the others are in ``.var``.
 
     Returns
     -------
     AnnData
-        The cells, with unique gene names: those that occur again get a number, as in
-        :meth:`anndata.AnnData.var_names_make_unique`, and the log says which.
+        The cells; gene names that occur again get a number, and the log says which.
 
     Raises
     ------
@@ -95,10 +90,9 @@ def read_cells(
 
     Notes
     -----
-    Names are text: ``001`` and ``NA`` stay what they are, without blanks around them.  A table has
-    cells in its rows if its first cell says so (``cell``, ``barcode``; not ``gene``, ``symbol``),
-    or if its columns are symbols or ids of genes, or its rows barcodes or samples.  It is refused
-    if these disagree, or say nothing.
+    Names are text: ``001`` and ``NA`` stay what they are.  A table has cells in its rows if its
+    first cell says so (``cell``, ``barcode``), or if its columns are symbols or ids of genes, or
+    its rows barcodes or samples.  It is refused if these disagree, or say nothing.
 
     Examples
     --------
@@ -297,10 +291,7 @@ def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
 
 
 def open_backed(group: Any, path: Path | None = None) -> ad.AnnData:
-    """Return the AnnData of a group of HDF5 or zarr, whose matrices are read as they are used.
-
-    With the `path` of an ``.h5ad`` it is backed by this file.
-    """
+    """Return AnnData whose matrices stay in a group of HDF5 or zarr, or in the ``.h5ad`` `path`."""
     content = {name: read_elem(group[name]) for name in _IN_MEMORY if name in group}
     layers = group.get("layers", {})
     content["layers"] = {name: _stored(layers[name]) for name in layers}

@@ -29,11 +29,9 @@ _BLANKS = r"\s+"
 SEPARATORS = {".csv": (",", ";"), ".tsv": ("\t",), ".txt": ("\t", ";", ",", _BLANKS)}
 #: What lines begin with that are not of the table; and lines that are looked at for the header.
 _COMMENTS, _SNIFFED = ("#", "!"), 64
-#: Values that are read at a time.
-_AT_ONCE = 4_000_000
 #: How columns are headed that number, place or describe cells, and genes: :func:`.sheets.plain`.
 _OF_CELLS = re.compile(
-    r"unnamed\d*|index|fov|(cell)?barcode|(entity|cell|sample|donor|patient|celltype)(id)?"
+    r"x|unnamed\d*|index|fov|(cell)?barcode|(entity|cell|sample|donor|patient|celltype)(id)?"
     r"|cell(number|label|type|name|index)|batch|label|origident|phase|(s|g2m|doublet)score|clas|group"
     r"|(leiden|louvain|kmean|(seurat)?cluster)(id|(re)?s?\d*)|\w+snnres\d+|(umap|tsne|pc)\d+"
     r"|treatment|condition|timepoint|age|sex|anisotropy|width|height|(min|max)[xyz]"
@@ -45,8 +43,8 @@ _OF_CELLS = re.compile(
 _OF_GENES = re.compile(r"(gene|entrez)id|(gene|effective)?length|chr(om(osome)?)?|start|end|strand")
 #: Fewer numbers than these may be in order by chance.
 _FEWEST_NUMBERED = 4
-#: What heads both coordinates, of which neither is a gene alone; and columns that name a cell.
-_COORDINATES, _FIELD_OF_VIEW = {"x", "y"}, {"fov", "cellid"}
+#: Columns that name a cell.
+_FIELD_OF_VIEW = {"fov", "cellid"}
 #: Heads of names of cells, and of genes; what the names of these hold; and the share of names that
 #: says so: a genome has many genes that no nomenclature names.
 _CELL_HEAD = re.compile(r".*(cell|barcode|sample|spot|well|nucleu|fov|donor|patient).*|entityid")
@@ -142,29 +140,19 @@ def _values(
     path: Path, heads: list[str], n_keys: int, separator: str, n_lines: int
 ) -> tuple[list[str], Array]:
     """Return names of the rows, and values."""
-    rows: list[str] = []
-    blocks = []
     with sheets.opened(path) as text:
         for _ in islice(text, n_lines):  # pandas would count other lines between quotes
             pass
-        chunks = pd.read_csv(
-            text,
-            sep=separator,
-            header=None,
-            converters=dict.fromkeys(range(n_keys), sheets.clean),
-            chunksize=max(1, _AT_ONCE // len(heads)),
-            low_memory=False,  # blocks are small already
-        )
-        for chunk in chunks:
-            keys = [chunk.pop(column) for column in range(n_keys)]
-            if sheets.plain(heads[0]) == "cellid":
-                keys.reverse()
-            rows += map("_".join, zip(*keys, strict=True))
-            texts = chunk.select_dtypes(exclude="number")
-            if len(texts.columns) and set(chunk.dtypes) != {np.dtype(bool)}:
-                _refuse_texts(path, heads, texts, rows)
-            blocks.append(chunk.to_numpy(dtype=np.float64))
-    return rows, np.concatenate(blocks)
+        converters = dict.fromkeys(range(n_keys), sheets.clean)
+        frame = pd.read_csv(text, sep=separator, header=None, converters=converters)
+    keys = [frame.pop(column) for column in range(n_keys)]
+    if sheets.plain(heads[0]) == "cellid":
+        keys.reverse()
+    rows = list(map("_".join, zip(*keys, strict=True)))
+    texts = frame.select_dtypes(exclude="number")
+    if len(texts.columns) and set(frame.dtypes) != {np.dtype(bool)}:
+        _refuse_texts(path, heads, texts, rows)
+    return rows, frame.to_numpy(dtype=np.float64)
 
 
 def _refuse_texts(path: Path, heads: list[str], texts: pd.DataFrame, rows: list[str]) -> NoReturn:
@@ -172,8 +160,8 @@ def _refuse_texts(path: Path, heads: list[str], texts: pd.DataFrame, rows: list[
     first = texts.iloc[:, 0]
     is_text = pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()
     at = int(is_text.to_numpy().argmax())
-    columns, row = listed(heads[column] for column in texts), rows[len(rows) - len(texts) + at]
-    text = f"has texts in columns ({columns}), as {first.iloc[at]!r} in row {row}"
+    columns = listed(heads[column] for column in texts)
+    text = f"has texts in columns ({columns}), as {first.iloc[at]!r} in row {rows[at]}"
     raise bad_file(path, f"{text}: remove them, or write numbers with points")
 
 
@@ -181,8 +169,6 @@ def _check_names(path: Path, genes: list[str], cells: list[str], matrix: Array) 
     """Refuse what numbers, places or describes cells or genes."""
     wrong = [name for name in genes if _OF_CELLS.fullmatch(sheets.plain(name))]
     wrong += [name for name in cells if _OF_GENES.fullmatch(sheets.plain(name))]
-    placed = [name for name in genes if name.casefold() in _COORDINATES]
-    wrong += placed if len(placed) == len(_COORDINATES) else []
     if len(matrix) > _FEWEST_NUMBERED:  # 0, 1, 2, … or 1, 2, 3, …
         ends = np.isin(matrix[0], (0, 1)) & (matrix[-1] - matrix[0] == len(matrix) - 1)
         rising = [at for at in np.flatnonzero(ends) if (np.diff(matrix[:, at]) == 1).all()]

@@ -39,26 +39,25 @@ def resolve_genes(
 ) -> pd.DataFrame | None:
     """Find the genes of the data in a vendor's list or an annotation, by present and past names.
 
-    A gene is looked for by its Ensembl id, then by its symbol, then by all names that a gene of the
-    species has or had, without regard to case and separators: TIM-3 is HAVCR2, and IFN-γ is IFNG.
-    A name that could be several genes, as P63, is not decided: it is listed with its candidates.
+    A gene is looked for by its Ensembl id, its symbol, then all names that a gene of the species
+    has or had, without regard to case and separators: TIM-3 is HAVCR2, and IFN-γ is IFNG.  A name
+    that could be several genes, as P63, is listed with its candidates.
 
     Parameters
     ----------
     adata : AnnData, list of str or path
         Cells × genes.  Or names, as a list or in a file: the table of these is returned.
     genes : str, Path, DataFrame, AnnData or list of str, default None
-        Genes that can be found: a file (see :func:`~glfs_bio.io.read_genes`), a table, the genes of
-        other cells, or names.  None: all genes of the nomenclature.
+        Genes that can be found: a file (see :func:`~glfs_bio.io.read_genes`), a table, other
+        cells, or names.  None: all genes of the nomenclature.
     symbols : str, default None
         Column of ``.var`` with symbols.  None: ``.var_names``, which may also be Ensembl ids.
     ids : str, default None
         Column of ``.var`` with Ensembl ids, which decide where they are known.
     nomenclature : str, Path or DataFrame, default None
-        Present and past names: ``"human"``, those of HGNC, or ``"mouse"``, those of MGI, which come
-        with the package; or a file or table with the columns of the complete set of HGNC
-        (``symbol``, ``ensembl_gene_id``, ``prev_symbol``, ``alias_symbol``).  None: those that come
-        with the package, of the species of the data.
+        Present and past names: ``"human"``, those of HGNC, or ``"mouse"``, those of MGI; or a file
+        or table with the columns of the complete set of HGNC (``symbol``, ``ensembl_gene_id``,
+        ``prev_symbol``, ``alias_symbol``).  None: those of the species of the data.
     key_added : str, default "glfs_names"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
     <inplace>
@@ -70,8 +69,8 @@ def resolve_genes(
     ``.var[f"{key_added}_symbol"]``, ``.var[f"{key_added}_id"]`` : str
         Symbol and Ensembl id in `genes`; ``""`` where the gene is not found.
     ``.var[f"{key_added}_orderable"]`` : bool
-        Where `genes` is given, whether it is found there, once, and has probes, where the list has
-        their numbers: for ``Platform(genes=...)``.
+        With `genes`, whether it is found there, once, and has probes, where the list has their
+        numbers: for ``Platform(genes=...)``.
     ``.uns[key_added]`` : dict
         ``table``, one row per gene: ``name``, ``found`` (``"symbol"``, ``"id"``, ``"version"``;
         ``"present"``, a symbol of today where `genes` have a retired one; ``"retired"``,

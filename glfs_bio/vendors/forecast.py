@@ -3,28 +3,17 @@
 **Efficiencies**, from two assays of the same kinds of cells.  ``y_j``, the logarithm of a gene's
 mean count in the one over that in the other, has a sampling variance ``s_j²``.  True values are
 taken to be normal over the genes, with mean μ and variance τ² of largest marginal likelihood
-(empirical Bayes), so that a gene of few counts is drawn to μ, and one that was not measured has μ
-and τ.  Of a gene that is measured where it is not expressed, as probes also bind elsewhere and
-transcripts are taken for those of the next cell, means over types follow ``a + b m_t`` with
-``a, b ≥ 0``; a is background, and its share in the mean is the off-target share.
+(empirical Bayes).  Off target, as probes also bind elsewhere, means over types follow ``a + b m_t``
+with ``a, b ≥ 0``: a is background, and its share in the mean is the off-target share.
 
-**Codebooks**: which bits, the images of an instrument, a transcript of each gene lights up in.
-Where too many light up in one image they cannot be told apart.  The load of a bit is the sum over
-the genes of a panel whose codewords have it, linear in the genes.
+**A forecast**: counts of the reference as the platform would have counted them.  A molecule is
+detected with the efficiency d of its gene; where ``d > 1``, further ones are drawn at the mean rate
+of the cell and those nearest to it.  An off-target share is drawn at one rate for all cells.
 
-**A forecast**: counts of the reference as the platform would have counted them.  A molecule that
-was counted in the reference is detected with the efficiency d of its gene.  Where ``d > 1``,
-further molecules are drawn at the mean rate of the cell and those nearest to it.  Of the counts of
-a gene an off-target share is drawn at one rate for all cells.  Then molecules spill over to
-neighbouring cells.
-
-**Spillover**: molecules that are assigned to the wrong cell.  Each cell keeps every molecule that
-is detected in it with probability ``1 − ε``; otherwise the molecule is assigned to one of the cells
-around it.  A cell receives such molecules from :data:`N_NEIGHBORS` cells, whose types have the
-frequencies of the neighbours of its type: of each of them every molecule with probability
-``ε / N_NEIGHBORS``, so that cells with more molecules lose, and give, more.  Cells that follow each
-other around a cell are neighbours too, and their types are drawn so: a cell within a group of its
-type has such cells all around it.
+**Spillover**: a cell keeps every molecule that is detected in it with probability ``1 − ε``, and
+receives every one of each of :data:`N_NEIGHBORS` cells with probability ``ε / N_NEIGHBORS``, whose
+types have the frequencies of the neighbours of its type.  Cells that follow each other around a
+cell are neighbours too, and their types are drawn so.
 """
 
 from __future__ import annotations
@@ -104,10 +93,7 @@ def mixed(counts: Array, codes: Index, spillover: Spillover, rng: np.random.Gene
 
 
 def leaks(without: Array, confusion: Array, neighbors: Array, names: Sequence[str]) -> pd.DataFrame:
-    """Return pairs of types of which one is predicted for the other because of spillover.
-
-    Shapes: (n_types, n_types) each; `without` and `confusion` have numbers of cells.
-    """
+    """Return pairs of types of which one is predicted for the other because of spillover."""
     more = (confusion - without) / confusion.sum(axis=1, keepdims=True)
     np.fill_diagonal(more, -np.inf)
     is_listed = (more >= _LEAST) | (more == more.max(axis=1, keepdims=True))
@@ -234,10 +220,7 @@ def off_target(reference: Means, platform: Means, weights: Array) -> Array:
 
 
 def bits(codebook: Mapping[int, str], n_genes: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the bits of each gene, shape (n_genes, n_bits), and whether it has a codeword.
-
-    The codebook is by the place of a gene.
-    """
+    """Return the bits of each gene, shape (n_genes, n_bits), and whether it has a codeword."""
     has_codeword = np.zeros(n_genes, dtype=bool)
     has_codeword[list(codebook)] = True
     words = np.zeros((n_genes, len(next(iter(codebook.values()), ""))), dtype=bool)
@@ -304,10 +287,7 @@ def of_labels(
 def possible(
     hits: Array, n_cells: Index, rng: np.random.Generator, discrepancy: float = DISCREPANCY
 ) -> Array:
-    """Recalls that as many cells could show where so many of each label were right in a draw.
-
-    They are shares of cells, so that an interval may have 0 and 1, which rare types often have.
-    """
+    """Recalls that as many cells could show where so many of each label were right in a draw."""
     shape = (_RESAMPLES, len(hits))
     of_cells = rng.beta(hits + 0.5, n_cells - hits + 0.5, size=shape)
     expected = expit(logit(of_cells) + discrepancy * rng.standard_normal(shape))

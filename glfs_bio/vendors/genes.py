@@ -48,29 +48,22 @@ _BIT, _FEWEST_BITS = re.compile(r"(bit|b|rs|r|hyb|round|readout|ch)?\d+(ch\d+)?"
 
 
 class PanelFile(list[str]):
-    r"""Genes of a panel in the order of its file, a list of names, and what else the file says.
-
-    :func:`read_panel` makes it.
+    """Genes of a panel in the order of its file, as :func:`read_panel` reads them.
 
     Attributes
     ----------
     table : DataFrame
         One row per gene: ``gene``, ``id`` (of Ensembl without its version, FlyBase, WormBase or
-        TAIR, ``""`` where the file has none), and what the file has of ``n_probe_sets``,
-        ``codewords``, ``annotation``, ``force``, ``group``, ``must_have``, ``backup``, ``source``
-        and ``name``, such as an accession, by which a gene is found whose ``id`` and ``gene`` are
-        not in the data.
+        TAIR, or ``""``), and what the file has of ``n_probe_sets``, ``codewords``, ``annotation``,
+        ``force``, ``group``, ``must_have``, ``backup``, ``source`` and ``name``, such as an
+        accession, by which a gene is found whose ``id`` and ``gene`` are not in the data.
     form : str
         ``"list"``, ``"table"``, ``"codebook"`` or ``"gene sets"``.
-    controls : list of str
-        Names of controls and blanks, which are no genes.
-    repeated : list of str
-        Genes that the file has more than once.
+    controls, repeated, backups : list of str
+        Names of controls and blanks; genes that the file has more than once; and backups of others.
+        Neither controls nor backups are in the panel.
     codebook : DataFrame
         Bits of every gene, one column per bit, of a form that has them.
-    backups : list of str
-        Genes that the file has as backups of others, which are not in the panel.
-
     """
 
     def __init__(self, table: pd.DataFrame, form: str) -> None:
@@ -91,11 +84,10 @@ def read_panel(
 ) -> PanelFile:
     r"""Read the genes of a panel from a vendor's file, a list, a table or gene sets.
 
-    These forms are recognised: the predesigned panels of 10x Genomics
-    (``Genes,Ensembl_ID,Num_Probesets,Codewords,Annotation``) and its orders (``Gene,Ensembl
-    ID,Probe sets,Force``); codebooks of MERSCOPE, MERlin and others, with bits in columns or in a
-    text; gene lists of CosMx; Vizgen's designs; sheets of :func:`write_order`; and the files below.
-    Controls and blanks are left out, and named in a note, as are backups.
+    Predesigned panels and orders of 10x Genomics, codebooks of MERSCOPE, MERlin and others, with
+    bits in columns or in a text, gene lists of CosMx, Vizgen's designs and sheets of
+    :func:`write_order` are recognised.  Controls and blanks are left out, and named in a note, as
+    are backups.
 
     Parameters
     ----------
@@ -109,8 +101,8 @@ def read_panel(
 
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
     column : str, default None
-        Column of a table.  None: one with a head such as symbol, gene or name that holds symbols;
-        else the only column that does; else one with a head, of other names or of ids.
+        Column of a table.  None: one headed gene, symbol, name or alike that holds symbols; else
+        the only one that does; else one with a head, of other names or of ids.
     sheet : str, default None
         Sheet of a workbook.  None: the first that has genes.
     set_name : str, default None
@@ -125,9 +117,8 @@ def read_panel(
     Raises
     ------
     ValueError
-        If no column, or more than one, may hold the genes, with what each column holds; if a name
-        is a formula, a date or a number, as spreadsheets make of names, or has a note beside it; or
-        if a cell may hold one name or several.
+        If not one column may hold the genes; if a name is a formula, a date or a number, as
+        spreadsheets make of names, or has a note beside it; or if a cell may hold one or several.
 
     See Also
     --------
@@ -138,15 +129,14 @@ def read_panel(
     Notes
     -----
     The header of a table is the first row with a known head that has genes below it, or with
-    `column`; rows above it are titles.  A list may have a known head.  What a column holds is asked
-    before it is taken: numbers of rows, flags, sequences, samples and descriptions are no genes.
-    In a table with a column ``selected``, ``selection``, ``included``, ``in_panel``, ``keep``,
-    ``use`` or ``highly_variable`` of flags, the panel is the rows where that is true.
+    `column`; rows above it are titles.  What a column holds is asked before it is taken: numbers of
+    rows, flags, sequences, samples and descriptions are no genes.  In a table with a column
+    ``selected``, ``included``, ``in_panel``, ``keep``, ``use`` or ``highly_variable`` of flags, the
+    panel is the rows where that is true.
 
     A cell may hold several names: ``CD3D, CD3E``.  Commas, semicolons, bars, line breaks and
-    ``///`` separate them where every part can be a name, and the whole is no name of the
-    nomenclature; blanks do between present symbols.  A slash is part of a name, as in
-    ``CCL3/L1/L3``; between present symbols, as in ``NKG7/GNLY``, it is refused.
+    ``///`` separate them where every part can be a name, and the whole is none; blanks do between
+    present symbols.  A slash is part of a name, as in ``CCL3/L1/L3``, or refused (``NKG7/GNLY``).
 
     Examples
     --------
@@ -235,7 +225,6 @@ def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
             is_chosen = ~is_yes if head == _CHOSEN[-1] else is_yes
             if not is_chosen.any():
                 raise bad_file(path, "has a column of flags that selects no gene: correct it")
-            log.info(f"The panel of {path} is the {is_chosen.sum()} rows that a column selects.")
             return is_chosen
     return np.ones(len(sheet.rows), dtype=bool)
 
@@ -260,8 +249,8 @@ def _codebook(path: Path, sheet: sheets.Sheet) -> pd.DataFrame | None:
     return pd.DataFrame(np.array(rows, dtype=np.int8), columns=heads)
 
 
-#: Columns of a table of genes beside symbol, id and ``n_probes``.
-COLUMNS = ("species", "n_probes", "previous", "aliases", "family")
+#: Columns of a table of genes beside symbol and id.
+_OF_GENES = ("species", "n_probe_sets", "previous", "aliases", "family")
 _GTF = (".gtf", ".gff", ".gff3")
 #: Attributes of a gene in a GTF or GFF3 file.
 _ATTRIBUTE = re.compile(r'(gene_id|gene_name|Name|ID)[ =]"?(?:gene:)?([^";]+)')
@@ -273,21 +262,18 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
     Parameters
     ----------
     path : str or Path
-        ``.csv``, ``.tsv``, ``.txt`` or ``.xlsx`` with a header, such as ``Species,Ensembl ID,Gene
-        symbol`` of 10x Genomics, ``gene_name,chr,probe_count``, or the complete set of HGNC;
-        ``features.tsv`` of 10x; ``.gtf`` or ``.gff3``, of which the genes are read; a list of
-        names.  All but the ``.xlsx`` also with ``.gz``, ``.bz2`` or ``.xz``.  Headers, row numbers
-        and several names in a cell are read as by :func:`read_panel`.
+        A table such as ``Species,Ensembl ID,Gene symbol`` of 10x Genomics,
+        ``gene_name,chr,probe_count`` or the complete set of HGNC, or a list of names, as
+        :func:`read_panel` reads them; ``features.tsv`` of 10x; ``.gtf`` or ``.gff3``.
     species : str, default None
         Species of the genes to return, such as ``"Homo sapiens"`` or ``"human"``.  None: all.
 
     Returns
     -------
     DataFrame
-        One row per gene, with those of the columns ``symbol``, ``id`` (of Ensembl, without its
-        version, or of another database), ``species``, ``n_probes``, ``previous``, ``aliases`` (with
-        ``|`` between names) and ``family`` that the file has; ``symbol`` and ``id`` are always
-        there, ``""`` where unknown.  A gene that is in several places has the most probes of them.
+        One row per gene: ``symbol`` and ``id`` (of Ensembl, without its version, or of another
+        database), ``""`` where unknown; and what the file has of ``species``, ``n_probes`` (of
+        several places the most), ``previous``, ``aliases`` (``|`` between names) and ``family``.
 
     Examples
     --------
@@ -332,20 +318,20 @@ def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
 
 def _of_rows(source: object, rows: list[list[str]]) -> pd.DataFrame:
     """Return a table of genes out of rows, with a header or without one."""
-    further = ("n_probe_sets", *(name for name in COLUMNS if name != "n_probes"))
-    frame = sheets.one_name_a_row(source, sheets.gene_table(source, rows, further=further)[1])
+    frame = sheets.one_name_a_row(source, sheets.gene_table(source, rows, further=_OF_GENES)[1])
     frame["id"] = frame["id"].mask(frame["id"].map(names.is_number).astype(bool), "")
     return _genes(frame)
 
 
 def _genes(frame: pd.DataFrame) -> pd.DataFrame:
     """Return genes with their ids, each once."""
-    columns = {"gene": "symbol", "n_probe_sets": "n_probes"}
-    frame = sheets.with_ids(frame).rename(columns=columns)
+    frame = sheets.with_ids(frame)
     for name in {"previous", "aliases"} & set(frame):
         frame[name] = frame[name].str.replace(", ", "|", regex=False)
-    is_gene = (frame["symbol"] + frame["id"] != "") & ~frame["symbol"].map(names.is_control)
-    genes = frame.loc[is_gene, [name for name in ("symbol", "id", *COLUMNS) if name in frame]]
+    is_gene = (frame["gene"] + frame["id"] != "") & ~frame["gene"].map(names.is_control)
+    columns = [name for name in ("gene", "id", *_OF_GENES) if name in frame]
+    genes = frame.loc[is_gene, columns]
+    genes = genes.rename(columns={"gene": "symbol", "n_probe_sets": "n_probes"})
     if "n_probes" in genes:  # of a gene that is in several places, such as haplotypes, the most
         most = genes.groupby(list(genes.columns.drop("n_probes")), sort=False)["n_probes"]
         genes = genes.assign(n_probes=most.transform("max").fillna(0.0))
@@ -385,23 +371,20 @@ def read_markers(
     path : str, path or DataFrame
         File to read, or a table:
 
-        - ``.csv``, ``.tsv``, ``.txt``, ``.xlsx``: a table with a row per gene, such as
-          ``cell type,gene``, or ``group,names`` of scanpy; with a row per type, whose genes are in
-          one cell or in several; with a column per type, whose genes are below its name; or with
-          a row per gene and columns of flags, one per type
-        - ``.gmt``: gene sets, one a line: name, description and genes, separated by tabs; a
-          weight after a gene, as in ``CD3D,1.0`` of Enrichr, is left out
+        - ``.csv``, ``.tsv``, ``.txt``, ``.xlsx``: a table with a row per gene, as
+          ``cell type,gene``; a row per type, whose genes are in one cell or in several; a column
+          per type, with its genes below; or a row per gene and a column of flags per type
+        - ``.gmt``: gene sets; a weight after a gene, as in ``CD3D,1.0`` of Enrichr, is left out
         - ``.json``: lists of genes by name
 
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
     sheet : str, default None
         Sheet of a workbook.  None: the first that has genes.
     type : str, default None
-        Column of a table with the types.  None: one with a known head, such as ``cell type``,
-        ``cluster`` or ``group``.
+        Column with the types.  None: one headed ``cell type``, ``cluster``, ``group`` or alike.
     gene : str, default None
-        Column of a table with the genes.  None: one with a known head, such as ``gene`` or
-        ``markers``, several that are numbered, or the only one that holds symbols or ids.
+        Column with the genes.  None: one headed ``gene``, ``markers`` or alike, several that are
+        numbered, or the only one that holds symbols or ids.
 
     Returns
     -------
@@ -485,19 +468,11 @@ def _of_json(path: Path) -> Iterator[tuple[str, list[str]]]:
 def _by_type(
     source: object, rows: list[list[str]], type: str | None, gene: str | None
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield types with some of their genes, from the rows of a table.
-
-    They are in rows, where a column holds the types; else a column has the genes of a type below
-    its head, or says by flags which genes are of it.
-    """
+    """Yield types with genes: of a column of types, or of a column of genes or flags per type."""
     table = sheets.headed(rows, type or gene, heads=_HEADS)
     heads, kinds = table.heads, table.kinds
-    of_type = table.headed(sheets.HEADS["type"])[:1]
-    if type is not None:
-        of_type = [table.index_of(source, "type", type)]
-    of_genes = _gene_columns(table, of_type)
-    if gene is not None:
-        of_genes = [table.index_of(source, "gene", gene)]
+    of_type = table.named(source, "type", type) or table.headed(sheets.HEADS["type"])[:1]
+    of_genes = table.named(source, "gene", gene) or _gene_columns(table, of_type)
     further = [at for at, head in enumerate(heads) if head and at not in of_genes]
     are_types = all(heads[at] and not sheets.is_head(heads[at], _HEADS) for at in of_genes)
     if of_type and of_genes:
@@ -533,9 +508,9 @@ def _gene_columns(table: sheets.Sheet, of_type: list[int]) -> list[int]:
         same = [at for at in with_head if table.plain[at] == table.plain[with_head[0]]]
         return same + [at for at in of_genes if at > same[0] and not table.heads[at]]
     numbered = [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]
-    if any(_LACKING.match(table.heads[at]) for at in of_genes):
-        return numbered
-    return numbered or ([] if of_type and len(of_genes) > 1 else of_genes)
+    is_unclear = any(_LACKING.match(table.heads[at]) for at in of_genes)
+    is_unclear |= len(of_type) > 0 and len(of_genes) > 1
+    return numbered or ([] if is_unclear else of_genes)
 
 
 def said_of(gene_sets: object) -> str | None:

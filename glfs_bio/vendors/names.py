@@ -157,7 +157,8 @@ def several(text: str) -> list[str]:
         return [text]
     words = [word.strip(_AROUND) for word in _BETWEEN.split(text)]
     words = [word for word in words if word not in NO_NAME]
-    if any("/" in word and _are_two(word) for word in words):
+    slashed = [word for word in words if "/" in word and not is_known(word)]
+    if any(re.search(r"\s/|/\s", word) or are_present(word.split("/")) for word in slashed):
         return []
     if len(words) < 2:
         by_blanks = words[0].split() if words else []
@@ -166,12 +167,6 @@ def several(text: str) -> list[str]:
     if ids in (0, len(words)) and all(_IN_A_LIST.fullmatch(word) for word in words):
         return words
     return [] if re.search(r"\s", text) else [text]
-
-
-def _are_two(name: str) -> bool:
-    """Whether a slash is between genes, and not in the name of one."""
-    has_blanks = re.search(r"\s/|/\s", name) is not None
-    return (has_blanks or are_present(name.split("/"))) and not is_known(name)
 
 
 def are_present(words: Sequence[str]) -> bool:
@@ -239,10 +234,7 @@ def meant_by_date(name: str) -> list[str]:
 
 
 def fold(text: str) -> str:
-    """Return a name without case and separators, but for one hyphen between two digits.
-
-    Names on lines, or between bars, stay apart.
-    """
+    """Return a name, or several between bars, without case and separators but between digits."""
     if text.isalnum():
         return text.casefold()
     return _SEPARATORS.sub("-", _OUTSIDE_DIGITS.sub("", text.casefold()))
@@ -291,9 +283,7 @@ class Nomenclature:
 
         A present symbol is of its gene alone, and so is a retired one that is no alias of another.
         What is a symbol but for case and separators is of that gene, and of those called just so.
-        Else all that are called so count alike, as P63 and p63 are CKAP4 and TP63, and so do the
-        chains of a complex, as CD3 is CD3D, CD3E and CD3G.  In an annotation it is what an
-        annotation calls so.
+        Else all that are called so count alike (P63), and the chains of a complex (CD3).
         """
         exact, spellings = self.called(name), _spellings(name)
         is_sure = not {"id", "symbol"}.isdisjoint(exact.values())
@@ -338,10 +328,8 @@ def nomenclature_of(species: str) -> Nomenclature:
 class Resolver:
     """Finds names in a table of genes of one species, by ids and by a nomenclature.
 
-    `genes` can be found, or all of the nomenclature; `history` is the nomenclature, a table of
-    genes with ``previous`` or ``aliases``, or the one that is shipped.  With `species` None it is
-    that of most genes of the table, or where the table has several, of the names.  Ids that the
-    table lacks are those of the nomenclature.
+    `genes` can be found, or all of the nomenclature, which is `history`, or the shipped one.
+    `species` None is that of most genes of the table, or where it has several, of the names.
     """
 
     def __init__(
@@ -388,11 +376,8 @@ class Resolver:
         """Return what symbols or Ensembl ids are, in the table's words; `ids` are known ones.
 
         Names that are `annotated` are of one annotation, whose retired symbols are no aliases.
-
-        A row per name: ``name``; ``found``, one of :data:`FOUND` or a key of :data:`NOT_FOUND`;
-        ``place``, the row of the table, −1 where it is not found; ``symbol`` and ``id`` of that
-        row, else ``""``; ``candidates``, of a name that is not found, or that was the symbol of
-        another gene as well, with commas between them.
+        A row per name: ``name``; ``found``, of :data:`FOUND` or :data:`NOT_FOUND`; ``place``, the
+        row of the table or −1; ``symbol`` and ``id`` there; and ``candidates`` of other genes.
         """
         pairs = zip(names, ids or [""] * len(names), strict=True)
         matches = [self.match(name, gene_id, annotated=annotated) for name, gene_id in pairs]

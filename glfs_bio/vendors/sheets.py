@@ -138,11 +138,12 @@ def kind_of(cells: Iterable[str], share: float = _MOSTLY) -> str:
 class Sheet:
     """A table: what its columns are headed, also as :func:`plain` has it, and its rows.
 
-    A column without a head has ``""``, as have all of a table that has no header.
+    A column without a head has ``""``, as have all of a table that has no header.  Rows that repeat
+    the header are left out.
     """
 
     def __init__(self, heads: list[str], rows: list[list[str]]) -> None:
-        self.heads, self.rows = heads, rows
+        self.heads, self.rows = heads, [row for row in rows if row != heads]
         self.plain = [plain(head) for head in heads]
 
     @cached_property
@@ -159,12 +160,12 @@ class Sheet:
         columns = list(enumerate(self.plain))
         return [at for head in heads for at, text in columns if re.fullmatch(head, text)]
 
-    def index_of(self, source: object, argument: str, head: str) -> int:
-        """Return the column that the caller names."""
-        if self.heads.count(head) != 1:
+    def named(self, source: object, argument: str, head: str | None) -> list[int]:
+        """Return the column that the caller names, or none."""
+        if head is not None and self.heads.count(head) != 1:
             text = f"`{argument}={short(head)}` heads no column of {source}, or several"
             raise NotFound(f"{text}: name one of {listed(filter(None, self.heads))}")
-        return self.heads.index(head)
+        return [at for at, text in enumerate(self.heads) if text == head]
 
     def summary(self) -> str:
         """Return the columns and what each holds, for a message."""
@@ -204,16 +205,11 @@ def headed(
     at = _header(full, column, heads)
     if at is None:
         return Sheet([""] * width, full)
-    sheet = _below(full, at)
+    sheet = Sheet(full[at], full[at + 1 :])
     is_short = len(rows[at]) < width and all(row[-1] for row in sheet.rows)
     if not is_short or "symbols" in [sheet.kinds[gene] for gene in sheet.headed(HEADS["symbol"])]:
         return sheet  # which may lack the head of its last column
     return Sheet(["", *sheet.heads[:-1]], sheet.rows)  # of R, which heads no row names
-
-
-def _below(rows: list[list[str]], at: int) -> Sheet:
-    """Return the table below a row, which may occur again in it."""
-    return Sheet(rows[at], [row for row in rows[at + 1 :] if row != rows[at]])
 
 
 def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> int | None:
@@ -231,7 +227,7 @@ def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> 
     without = [widest, 0] if top and len(top[0]) > 1 else []
     headers = []
     for at in dict.fromkeys([*with_head, *without]):
-        sheet = _below(rows, at)
+        sheet = Sheet(rows[at], rows[at + 1 :])
         if not _is_body(sheet):
             if {"symbols", "ids"} & {sheet.kinds[gene] for gene in sheet.headed(heads)}:
                 return at
@@ -283,7 +279,7 @@ def _columns(
 ) -> dict[str, int]:
     """Return the columns of a table by what they hold: ``gene``, ``id`` and `further` ones."""
     if column is not None:
-        return {"gene": sheet.index_of(source, "column", column)}
+        return {"gene": sheet.named(source, "column", column)[0]}
     if sheet.rows and EXPRESSION in sheet.rows[0] and not any(sheet.heads):
         return {"gene": 1, "id": 0}
     gene = _gene_column(sheet)
