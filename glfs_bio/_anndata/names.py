@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import csv
 import difflib
-import logging
 import lzma
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
@@ -52,8 +50,6 @@ if TYPE_CHECKING:
     Item = str | re.Pattern[str]
     Genes = Item | Iterable[Item]
     Missing = Literal["raise", "warn", "ignore"]
-
-log = logging.getLogger(__name__)
 
 #: How many genes of each group of ``sc.tl.rank_genes_groups`` are a panel.
 _OF_A_GROUP = 10
@@ -167,9 +163,8 @@ def family(name: str) -> tuple[frozenset[str], frozenset[str]]:
 def is_member(gene: str, name: str) -> bool:
     """Return whether a symbol or an Ensembl id, whatever its version, is of a family."""
     symbols, ids = family(name)
-    if gene.upper() in symbols or gene.partition(".")[0] in ids:
-        return True
-    return re.fullmatch(FAMILIES[name], gene, re.IGNORECASE) is not None
+    is_listed = gene.upper() in symbols or gene.partition(".")[0] in ids
+    return is_listed or re.fullmatch(FAMILIES[name], gene, re.IGNORECASE) is not None
 
 
 class Lookup:
@@ -188,12 +183,8 @@ class Lookup:
     @cached_property
     def by_name(self) -> dict[str, list[int]]:
         """Rows of each name; several rows may have one symbol."""
-        names: dict[str, list[int]] = defaultdict(list)
-        for column in dict.fromkeys((None, self._symbols)):
-            for row, name in enumerate(read.symbols(self.adata, column).fillna("")):
-                names[name].append(row)
-        names.pop("", None)
-        return dict(names)
+        columns = dict.fromkeys((None, self._symbols))
+        return rows_by_key(*(tuple(read.symbols(self.adata, name).fillna("")) for name in columns))
 
     @cached_property
     def _ids(self) -> list[str]:
@@ -218,8 +209,7 @@ class Lookup:
     @cached_property
     def resolver(self) -> Resolver:
         """What a nomenclature says of the genes of the data, one row per gene."""
-        called = read.symbols(self.adata, self._symbols)
-        called = called.where(called.notna(), self.adata.var_names.to_series())
+        called = read.symbols(self.adata, self._symbols).fillna(self.adata.var_names.to_series())
         return Resolver((), pd.DataFrame({"symbol": called, "id": self._ids}, dtype=object))
 
     def of(self, name: str, gene_id: str = "", elsewhere: str = "") -> Sequence[int]:
@@ -294,7 +284,7 @@ class Lookup:
         if any(re.search(r"^\^|\$$|\.\*", name) for name in names):
             clauses.append("write a pattern as `re.compile(...)`")
         if self._symbols is None and sheets.kind_of(self.by_name) == "ids" != sheets.kind_of(names):
-            clauses.append("`adata.var_names` has Ensembl ids: name a column with `symbols`")
+            clauses.append("`adata.var_names` has ids: name a column with `symbols`")
         return "".join(f"; {clause}" for clause in clauses if clause)
 
     def _hint(self, name: str) -> str:
@@ -373,13 +363,10 @@ def choose(adata: AnnData, request: Request) -> Candidates:
     if adata.n_vars and not allowed.any():
         argument = "exclude" if ignore is None else "ignore"
         raise InvalidValue(f"`{argument}` leaves no candidate gene: name fewer genes")
-    for is_no_candidate, text, say in (
-        (controls, "controls count as no structure and are not selected", note),
-        (nameless, "names of clones and loci are not selected unless included", log.info),
-    ):
-        names = adata.var_names[is_no_candidate & ~included & ~excluded]
-        if len(names) and missing != "ignore":
-            say(f"{len(names)} {text}: {listed(names, 3)}.")
+    left_out = adata.var_names[controls & ~included & ~excluded]
+    if len(left_out) and missing != "ignore":
+        text = f"{len(left_out)} controls count as no structure and are not selected"
+        note(f"{text}: {listed(left_out, 3)}.")
     return Candidates(allowed, included, missing=tuple(absent))
 
 
@@ -470,8 +457,7 @@ def names_in(genes: Any, argument: str, *, patterns: bool = False) -> Any:
             raise InvalidType(f"`{argument}` has {quoted(name)}: give a file, or a list of {kinds}")
     names = [str(name) if isinstance(name, str) else name for name in names]  # none of numpy
     if "" in names or not (names or patterns):
-        text = f"`{argument}` {'has an empty name' if names else 'is empty'}"
-        raise InvalidValue(f"{text}: give gene names")
+        raise InvalidValue(f"`{argument}` is empty, or has an empty name: give gene names")
     return list(dict.fromkeys(names))
 
 

@@ -14,7 +14,7 @@ from .._anndata import read, results
 from .._docs import documented
 from .._extras import needs
 from .._files import as_path, bad_file, check_target, replacing
-from ..errors import InvalidType, InvalidValue, NotFound, listed, quoted, short
+from ..errors import InvalidType, InvalidValue, quoted, short
 from ..vendors import sheets
 
 if TYPE_CHECKING:
@@ -124,10 +124,7 @@ def _table(
 ) -> pd.DataFrame:
     """Return one row per gene, names that are missing in the data last."""
     for name in further:
-        if name not in adata.var:
-            raise NotFound(
-                f"`columns={short(name)}` is not in `adata.var`: choose from {listed(adata.var)}"
-            )
+        read.find(adata, "var", name, "columns")
     frame = results.ranked(adata, key, only="selected" if selected_only else "tested")
     names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     frame.insert(0, "gene", names.loc[frame.index])
@@ -146,9 +143,7 @@ def _scores(adata: AnnData, key: str, symbols: str | None, path: Path) -> list[s
     """Return lines of names and scores."""
     scores = results.scores(adata, key, symbols)
     if not scores.is_unique:
-        raise InvalidValue(
-            f"`key={short(key)}` has genes of the same score, and a ranked list must not"
-        )
+        raise InvalidValue(f"`key={short(key)}` has genes of one score: no list can rank them")
     sheets.check_names(scores.index, path)
     return [f"{gene}\t{score!r}" for gene, score in scores.items()]
 

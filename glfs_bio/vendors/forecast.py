@@ -258,10 +258,10 @@ def of_labels(
     for work, efficiency in zip(works, drawn, strict=True):
         seen = counted(counts, rates, efficiency * work, detection.off_target, rng)
         if spillover is not None:
-            plain.append(_scores(seen, codes, names))
+            plain.append(label_scores(coordinates(normalised(seen)), codes, names))
             unmixed, seen = seen, mixed(seen, codes, spillover, spilling)
             together = together + np.stack([coexpression(cells > 0) for cells in (unmixed, seen)])
-        read.append(_scores(seen, codes, names))
+        read.append(label_scores(coordinates(normalised(seen)), codes, names))
         hits = read[-1].per_label["recall"].to_numpy() * n_cells
         samples.append(possible(hits, n_cells, resampling))
     sampled = np.concatenate(samples)
@@ -292,10 +292,6 @@ def possible(
     of_cells = rng.beta(hits + 0.5, n_cells - hits + 0.5, size=shape)
     expected = expit(logit(of_cells) + discrepancy * rng.standard_normal(shape))
     return np.asarray(rng.binomial(n_cells, expected) / n_cells)
-
-
-def _scores(counts: Array, codes: Index, names: Sequence[str]) -> LabelScores:
-    return label_scores(coordinates(normalised(counts)), codes, names)
 
 
 def _mean_scores(draws: list[LabelScores]) -> tuple[Array, Array, float]:

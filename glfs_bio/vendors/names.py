@@ -471,11 +471,12 @@ class Resolver:
 
 
 @lru_cache(maxsize=16)  # the shipped names take most of a second, and every order asks for them
-def rows_by_key(keys: tuple[str, ...]) -> dict[str, list[int]]:
-    """Return the rows of each key, but for ``""``."""
+def rows_by_key(*columns: tuple[str, ...]) -> dict[str, list[int]]:
+    """Return the rows of each key in some columns, but for ``""``."""
     rows = defaultdict(list)
-    for row, key in enumerate(keys):
-        rows[key].append(row)
+    for keys in columns:
+        for row, key in enumerate(keys):
+            rows[key].append(row)
     rows.pop("", None)
     return dict(rows)
 

@@ -96,9 +96,8 @@ NO_GENES = re.compile(r".+ Capture|Custom|Peaks")
 _COUNTED = ("flags", "row numbers")
 _NUMERIC = ("numbers", "bits", *_COUNTED)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(\D|$))")
-_FORMULA = re.compile(r"=.*|#(N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!)")
-#: What tables have among genes that is none: sums, and marks for nothing.
-_NO_GENE = re.compile(r"\W+|None|NULL|[Nn]/[Aa]|(?i:((sub|grand )?total|sum)\W*)")
+#: What tables have among genes that is none: formulas and their errors, sums, marks for nothing.
+_NO_GENE = re.compile(r"=.*|#[A-Z/0]+[!?]?|\W+|None|NULL|(?i:n/a|((sub|grand )?total|sum)\W*)")
 _AS_TEXT = "spreadsheets make dates and numbers of names: write them again in cells of texts"
 #: What stands between a name and what people note beside it.
 _BESIDE = re.compile(r'[\s,">]|\w\[|://')
@@ -374,8 +373,7 @@ def check_read(source: object, genes: Sequence[str], *, may_be_prose: bool = Fal
     meant = {name: " or ".join(names.meant_by_date(name)) for name in wrong_names}
     with_notes = [name for name in genes if _BESIDE.search(name) and not names.is_known(name)]
     for wrong, remedy in (
-        ([*filter(_FORMULA.fullmatch, genes)], "paste the values of formulas"),
-        ([*filter(_NO_GENE.fullmatch, genes)], "remove these rows"),
+        ([*filter(_NO_GENE.fullmatch, genes)], "remove these rows, and paste values of formulas"),
         ([] if may_be_prose else with_notes, "write one name a line"),
         ([f"{name} for {gene}" if gene else name for name, gene in meant.items()], _AS_TEXT),
     ):
