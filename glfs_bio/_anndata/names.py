@@ -428,10 +428,8 @@ def together(
     adata: AnnData, *arguments: Genes | None, symbols: str | None = None
 ) -> list[Item] | None:
     """Genes of several values of one argument, as one value; None: there are none."""
-    values = [
-        out_of_file(adata, genes, symbols=symbols) for genes in arguments if genes is not None
-    ]
-    items = [item for genes in values for item in names_in(genes, "", patterns=True)]
+    lists = [out_of_file(adata, genes, symbols=symbols) for genes in arguments if genes is not None]
+    items = [item for genes in lists for item in names_in(genes, "", patterns=True)]
     return list(dict.fromkeys(items)) or None
 
 

@@ -267,10 +267,9 @@ def of_labels(
     sampled = np.concatenate(samples)
     recall, confusion, accuracy = _mean_scores(read)
     low, high = ends(sampled)
-    table = pd.DataFrame(
-        {"n_cells": n_cells, "recall": recall, "recall_low": low, "recall_high": high},
-        index=pd.Index([names[code] for code in present], name="label"),
-    )
+    index = pd.Index([names[code] for code in present], name="label")
+    recalls = {"n_cells": n_cells, "recall": recall, "recall_low": low, "recall_high": high}
+    table = pd.DataFrame(recalls, index)
     accuracies = np.array([accuracy, *ends(sampled @ (n_cells / n_cells.sum()))])
     if spillover is None:
         return Forecast(table, accuracies)

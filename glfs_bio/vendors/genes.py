@@ -29,10 +29,8 @@ log = logging.getLogger(__name__)
 #: Endings of files of panels; texts may be packed.
 ENDINGS = (*sheets.LISTS, *sheets.SETS)
 #: Further columns of tables that are read.
-_FURTHER = (
-    *("n_probe_sets", "codewords", "annotation", "force", "group", "must_have", "backup"),
-    *("source", "name"),
-)
+_FURTHER: tuple[str, ...] = ("n_probe_sets", "codewords", "annotation", "force", "group")
+_FURTHER += ("must_have", "backup", "source", "name")
 #: Where genes of an order are from: those that had to be in it, and its backups, are named so.
 _SOURCES = ("included", "selected", "added", "replacement", "listed", "backup", "")
 #: Heads that say by flags which rows are the panel, and at last, which are not.

@@ -124,9 +124,7 @@ def _is_of(genes: pd.DataFrame, species: str) -> pd.Series:
 def nomenclature() -> pd.DataFrame:
     """Return the names that are shipped, as a table of genes."""
     packed = io.BytesIO(files(__package__).joinpath("names.tsv.xz").read_bytes())
-    return pd.read_csv(
-        packed, sep="\t", compression="xz", dtype=str, keep_default_na=False, quoting=3
-    )
+    return pd.read_csv(packed, sep="\t", compression="xz", dtype=str, na_filter=False, quoting=3)
 
 
 def versionless(name: str) -> str:

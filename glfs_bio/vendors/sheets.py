@@ -373,7 +373,7 @@ def check_read(source: object, genes: Sequence[str], *, may_be_prose: bool = Fal
     meant = {name: " or ".join(names.meant_by_date(name)) for name in wrong_names}
     with_notes = [name for name in genes if _BESIDE.search(name) and not names.is_known(name)]
     for wrong, remedy in (
-        ([*filter(_NO_GENE.fullmatch, genes)], "remove these rows, and paste values of formulas"),
+        ([*filter(_NO_GENE.fullmatch, genes)], "remove these rows, or paste values of formulas"),
         ([] if may_be_prose else with_notes, "write one name a line"),
         ([f"{name} for {gene}" if gene else name for name, gene in meant.items()], _AS_TEXT),
     ):
@@ -453,12 +453,9 @@ def _rows_of_text(path: Path) -> list[list[str]]:
 
 def _split(content: str, separator: str) -> list[list[str]]:
     """Return the cells of a text; quotes that are not in pairs are characters."""
-    rows = csv.reader(
-        io.StringIO(content, newline=""),
-        delimiter=separator,
-        skipinitialspace=True,
-        quoting=csv.QUOTE_NONE if content.count('"') % 2 else csv.QUOTE_MINIMAL,
-    )
+    quoting: Any = csv.QUOTE_NONE if content.count('"') % 2 else csv.QUOTE_MINIMAL
+    lines = io.StringIO(content, newline="")
+    rows = csv.reader(lines, delimiter=separator, skipinitialspace=True, quoting=quoting)
     cleaned = ([clean(cell) for cell in row] for row in rows)
     return [row for row in cleaned if any(row)]
 

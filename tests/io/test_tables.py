@@ -11,7 +11,7 @@ import pytest
 from refusals import accepted, refused
 
 from glfs_bio.errors import InvalidValue
-from glfs_bio.io import _tables, read_cells
+from glfs_bio.io import _read, read_cells
 from glfs_bio.vendors import sheets
 from glfs_bio.vendors.names import nomenclature
 
@@ -196,7 +196,7 @@ def test_what_describes_cells_is_no_gene_and_the_other_way_round(put):
         read_cells(put(numbered.to_csv()))
     assert "(X)" in str(caught.value)
     symbols = map(sheets.plain, nomenclature()["symbol"])
-    assert not [*filter(_tables._OF_CELLS.fullmatch, symbols)]
+    assert not [*filter(_read._OF_CELLS.fullmatch, symbols)]
 
 
 def test_cosmx_and_merscope(put, caplog):
@@ -276,8 +276,8 @@ def test_genes_in_rows_are_asked_about_and_cells_are_not(tmp_path):
 
 
 def test_a_matrix_of_r_has_genes_in_its_rows():
-    _tables.check_genes_in_rows(SYMBOLS, BARCODES)
-    _tables.check_genes_in_rows(["a", "b"], WELLS)
+    _read.check_genes_in_rows(SYMBOLS, BARCODES)
+    _read.check_genes_in_rows(["a", "b"], WELLS)
     for rows in (BARCODES, WELLS):
         with refused(InvalidValue, "adata"):
-            _tables.check_genes_in_rows(rows, SYMBOLS)
+            _read.check_genes_in_rows(rows, SYMBOLS)
