@@ -324,8 +324,7 @@ def check_names(adata: AnnData) -> None:
     are_numbers = len(first) and first.str.isdecimal().all()
     for name in adata.var.select_dtypes(exclude=["number", "bool"]) if are_numbers else ():
         if sheets.kind_of(adata.var[name][:_SAMPLE].astype(str)) in ("symbols", "ids"):
-            text = "`adata` has numbers in `adata.var_names`"
-            raise InvalidValue(f"{text}: pass `symbols={short(name)}`, which has names")
+            raise InvalidValue(f"`adata` is named by numbers: pass `symbols={short(name)}`")
 
 
 def settled(adata: AnnData, request: Request, missing: Missing | None = None) -> Request:
@@ -365,8 +364,7 @@ def choose(adata: AnnData, request: Request) -> Candidates:
         raise InvalidValue(f"`{argument}` leaves no candidate gene: name fewer genes")
     left_out = adata.var_names[controls & ~included & ~excluded]
     if len(left_out) and missing != "ignore":
-        text = f"{len(left_out)} controls count as no structure and are not selected"
-        note(f"{text}: {listed(left_out, 3)}.")
+        note(f"{len(left_out)} controls are no structure, nor selected: {listed(left_out, 3)}.")
     return Candidates(allowed, included, missing=tuple(absent))
 
 
@@ -474,10 +472,8 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
         return list(dict.fromkeys(name for name in first if isinstance(name, str)))
     if lookup.of(panel):
         return [panel]
-    keys = [flag.removesuffix("_selected") for flag in lookup.flags if flag.endswith("_selected")]
-    text = f"`{argument}={short(panel)}` is no file, selection ({listed(keys)}), flag of"
-    choices = f"`adata.var` ({listed(lookup.flags)}) or gene of {lookup.where}"
-    raise NotFound(f"{text} {choices}: name one{lookup.hints([panel])}")
+    text = f"`{argument}={short(panel)}` is no file, selection, flag ({listed(lookup.flags)})"
+    raise NotFound(f"{text} or gene of {lookup.where}: name one{lookup.hints([panel])}")
 
 
 def similar(name: str, names: Iterable[str]) -> list[str]:

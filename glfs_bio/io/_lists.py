@@ -155,8 +155,7 @@ def _gene_sets(adata: AnnData, keys: list[str], symbols: str | None, path: Path)
     for key in keys:
         genes = list(dict.fromkeys(names.loc[results.ranked(adata, key).index].dropna()))
         if not genes:
-            text = f"`symbols={short(symbols)}` has no name for a gene of `key={short(key)}`"
-            raise InvalidValue(f"{text}: name another column")
+            raise InvalidValue(f"`symbols={short(symbols)}` has no name of a gene: name another")
         sheets.check_names([key, *genes], path)
         lines.append("\t".join([key, f"selected by glfs-bio {version('glfs-bio')}", *genes]))
     return lines

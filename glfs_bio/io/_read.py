@@ -155,8 +155,7 @@ def read_cells(
         ("var_names", var_names, _SYMBOLS, (".h5", _MTX)),
     ):
         if value not in (None, default) and ending not in endings:
-            text = f"`{argument}={short(value)}` is for {quoted(*endings)}"
-            raise InvalidValue(f"{text}, and {path} is none")
+            raise InvalidValue(f"`{argument}={short(value)}` is for {quoted(*endings)} alone")
     with reading(path, ending or "cells"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", _NOISE)
         if ending in _SEPARATORS:
@@ -228,8 +227,8 @@ def _hdf5(path: Path, var_names: str, *, backed: bool, modality: str | None) -> 
     if is_anndata:
         return ad.read_h5ad(path, backed="r" if backed else None)
     if len(genomes) != 1:
-        text = f"holds {len(genomes)} genomes ({listed(genomes)})"
-        raise bad_file(path, f"{text}: write one of scanpy.read_10x_h5(..., genome=...) to .h5ad")
+        remedy = "write one of scanpy.read_10x_h5(..., genome=...) to .h5ad"
+        raise bad_file(path, f"holds {len(genomes)} genomes ({listed(genomes)}): {remedy}")
     needs("A file of 10x Genomics", "scanpy")
     import scanpy as sc
 
@@ -246,8 +245,7 @@ def _refuse_external_links(path: Path, file: Any) -> None:
 
     def look(name: str, link: Any) -> None:
         if isinstance(link, h5py.ExternalLink):
-            text = f"has a link ({name} to {link.filename})"
-            raise bad_file(path, f"{text}: copy into the file what is meant")
+            raise bad_file(path, f"has {name} in {link.filename}: copy it into the file")
 
     file.visititems_links(look)
 
@@ -364,10 +362,7 @@ def _table(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     twice = obs.index[obs.index.duplicated() & is_cell].unique()
     if len(twice):
         raise bad_file(path, f"has several cells of one name ({listed(twice)}): give each its own")
-    for is_in, text in (
-        (is_cell, "rows of cell_ID 0, which is what is outside of cells"),
-        (is_gene, "antibodies"),
-    ):
+    for is_in, text in ((is_cell, "rows of cell_ID 0, no cell"), (is_gene, "antibodies")):
         if not is_in.all():
             log.warning(f"{path} has {(~is_in).sum()} {text}, which are left out.")
     adata = ad.AnnData(matrix, obs=obs, var=var)
@@ -386,8 +381,7 @@ def _header(path: Path, ending: str) -> tuple[list[str], str, int]:
         lines = list(islice(of_table, _SNIFFED))
     for number, line in lines:
         if "\0" in line or line.count('"') % 2:
-            text = f"has half a pair of quotes in line {number}, or is no text in UTF-8"
-            raise bad_file(path, f"{text}: mend it, or save it as UTF-8")
+            raise bad_file(path, f"has half a pair of quotes in line {number}, or is not in UTF-8")
     n_lines, header = lines[0] if lines else (0, "")
     separators = [mark for mark in _SEPARATORS[ending] if len(_fields(header, mark)) > 1]
     if len(lines) < 2 or not separators:
@@ -468,8 +462,7 @@ def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]
 def check_genes_in_rows(rows: list[str], columns: list[str]) -> None:
     """Refuse a matrix whose names say that its rows are cells: one of R has genes there."""
     if _side(columns) > _side(rows):
-        text = f"`adata` seems to have cells in its rows ({listed(rows[:4], 3)})"
-        raise InvalidValue(f"{text}: transpose its matrix")
+        raise InvalidValue(f"`adata` has cells in its rows ({listed(rows[:4], 3)}): transpose it")
 
 
 def says_genes(corner: str) -> bool:

@@ -242,8 +242,7 @@ def _codebook(path: Path, sheet: sheets.Sheet) -> pd.DataFrame | None:
         return None
     for number, row in enumerate(rows, start=1):
         if len(row) != len(heads) or not {*row} <= {"0", "1"}:
-            text = f"has in row {number} other than {len(heads)} bits"
-            raise bad_file(path, f"{text}: write them as texts")
+            raise bad_file(path, f"has not {len(heads)} bits in row {number}: write them as texts")
     return pd.DataFrame(np.array(rows, dtype=np.int8), columns=heads)
 
 
@@ -413,8 +412,7 @@ def read_markers(
         raise InvalidValue(f"`sheet={short(sheet)}` is for a workbook")
     if isinstance(path, pd.DataFrame):
         return _lists(None, _by_type(None, sheets.of_frame(path), type, gene))
-    endings = (*sheets.SETS, *sheets.LISTS)
-    path, ending = sheets.checked(path, endings, sheet=sheet, type=type, gene=gene)
+    path, ending = sheets.checked(path, ENDINGS, sheet=sheet, type=type, gene=gene)
     if ending == ".gmt":
         return _lists(str(path), _of_gmt(path), may_be_prose=True)
     if ending == ".json":
@@ -446,8 +444,7 @@ def _of_gmt(path: Path) -> Iterator[tuple[str, list[str]]]:
         cells = [re.sub(r",\d+\.\d+$", "", field) for field in fields[1:]]  # without weights
         genes = _names_in(str(path), cells, may_be_prose=True)  # Reactome has some in words
         if not name or not genes or name in set_names:
-            text = f"is no GMT file, or has a set twice ({line[:40]!r})"
-            raise bad_file(path, f"{text}: mend this line")
+            raise bad_file(path, f"is no GMT file, or has a set twice: mend {line[:40]!r}")
         set_names.add(name)
         yield name, genes
 
@@ -458,8 +455,7 @@ def _of_json(path: Path) -> Iterator[tuple[str, list[str]]]:
         content = json.loads(sheets.text(path))
     for name, cells in content.items() if isinstance(content, dict) else [("", None)]:
         if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
-            text = f"holds something else than lists of names under {short(name)}"
-            raise bad_file(path, f"{text}: pass the names as a list, or write them into a .txt")
+            raise bad_file(path, f"has no list of names in {short(name)}: write them into a .txt")
         yield name, _names_in(str(path), cells)
 
 
@@ -526,8 +522,7 @@ def sets_of(source: str | Path | Mapping[str, Collection[str]]) -> dict[str, lis
             return read_markers(path)
         source = _library(source)
     if not isinstance(source, Mapping):
-        text = f"`gene_sets={short(source)}` must be a GMT file, a `dict` or a gseapy library"
-        raise InvalidType(text)
+        raise InvalidType(f"`gene_sets={short(source)}` must be a GMT file, a `dict` or a library")
     for name, genes in source.items():
         if isinstance(genes, str) or not isinstance(genes, Iterable):
             raise InvalidType(f"`gene_sets={short(genes)}` must be a list for {str(name)!r}")
@@ -544,9 +539,8 @@ def _library(name: str) -> Any:
         requests.head(_LIBRARIES, timeout=_PATIENCE)  # gseapy itself waits for half a minute
         return gseapy.parser.download_library(name, organism="human")
     except Exception as error:  # gseapy raises a plain one for a name that it does not know
-        text = f"`gene_sets={short(name)}` is no file, and no library that gseapy can reach"
-        remedy = f"({reason(error)}): choose one of gseapy.get_library_name()"
-        raise Unreachable(f"{text} {remedy}") from error
+        text = f"`gene_sets={short(name)}` is no file, nor a library in reach ({reason(error)})"
+        raise Unreachable(f"{text}: choose one of gseapy.get_library_name()") from error
 
 
 def within(
@@ -559,6 +553,6 @@ def within(
     if not fitting:
         members = listed([gene for genes in sets.values() for gene in genes], 3)
         text = f"`gene_sets` ({members}) have no set of {smallest} to {largest:g} genes of the data"
-        remedy = "change `min_size`, or name the column that is spelt as they are with `symbols`"
+        remedy = "change `min_size`, or name the column that is spelt so with `symbols`"
         raise InvalidValue(f"{text} ({listed(universe, 3)}): {remedy}")
     return fitting

@@ -322,8 +322,8 @@ def _list(source: object, cells: list[str]) -> Sheet:
     below = kind_of(cells[1:])
     for kind in (kind_of(cells[has_head:]), below):
         if kind not in ("symbols", "ids", "names", "nothing"):
-            text = f"holds {kind}: write names of genes alone, without a title"
-            raise bad_file(source, f"{text}; numbers of NCBI need the head entrez_id")
+            remedy = "write names of genes alone, and entrez_id above numbers of NCBI"
+            raise bad_file(source, f"holds {kind}: {remedy}")
     first = [] if has_head or below not in ("symbols", "ids") else names.several(cells[0])
     if len(first) == 1 and not names.is_name(first[0]):
         text = f"{cells[0]} in the first line of {source} is no name that is known"
@@ -562,5 +562,4 @@ def check_names(genes: Iterable[str], path: Path) -> None:
         is_text = is_text and not name.startswith((*FORMULA, *QUOTES, "#"))
         if is_head or not is_text or names.several(name) not in ([name], []):
             text = f"cannot hold the name {name!r}, which would be read as another"
-            remedy = "rename it, or name a column of `adata.var` with `symbols`"
-            raise bad_file(path, f"{text}: {remedy}")
+            raise bad_file(path, f"{text}: rename it, or name another column with `symbols`")
