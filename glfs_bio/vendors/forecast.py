@@ -229,10 +229,10 @@ def bits(codebook: Mapping[int, str], n_genes: int) -> tuple[NDArray[np.bool_], 
     return words, has_codeword
 
 
-def ends(values: Array, axis: int = 0) -> Array:
-    """Both ends of the interval, over the values along an axis."""
+def ends(values: Array) -> Array:
+    """Both ends of the interval, over the values along the first axis."""
     tail = (1.0 - INTERVAL) / 2.0
-    return np.asarray(np.quantile(values, [tail, 1.0 - tail], axis=axis))
+    return np.asarray(np.quantile(values, [tail, 1.0 - tail], axis=0))
 
 
 def of_labels(
