@@ -322,7 +322,7 @@ def _list(source: object, cells: list[str]) -> Sheet:
     below = kind_of(cells[1:])
     for kind in (kind_of(cells[has_head:]), below):
         if kind not in ("symbols", "ids", "names", "nothing"):
-            remedy = "write names of genes alone, and entrez_id above numbers of NCBI"
+            remedy = "write genes alone, without a title, and entrez_id above numbers of NCBI"
             raise bad_file(source, f"holds {kind}: {remedy}")
     first = [] if has_head or below not in ("symbols", "ids") else names.several(cells[0])
     if len(first) == 1 and not names.is_name(first[0]):
