@@ -39,9 +39,9 @@ def __dir__() -> list[str]:
 def golub() -> AnnData:
     """Load the leukaemia microarrays of Golub et al. (1999): 47 patients with ALL and 25 with AML.
 
-    The values are average differences as published, neither log-normalised nor cut off.  They are
-    read from ``golub72.h5ad`` in the folder of the environment variable ``GLFS_BIO_DATA``.  Without
-    this file, two CSV files (4 MB) are downloaded once, verified by their sha256, and cached.
+    The values are average differences as published, not log-normalised.  They are read from
+    ``golub72.h5ad`` in the folder of the environment variable ``GLFS_BIO_DATA``, or else from two
+    CSV files (4 MB), which are downloaded once, verified by their sha256, and cached.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def golub() -> AnnData:
     file = Path(folder or "", "golub72.h5ad")
     if folder and file.exists():
         return _common(read_h5ad(file))
-    return _assemble([_parse(Path(_download(name))) for name in _FILES])
+    return _assembled([Path(_download(name)) for name in _FILES])
 
 
 def _download(name: str) -> str:
@@ -90,26 +90,21 @@ def _download(name: str) -> str:
         raise InvalidValue(f"{text} {failure}: {remedy}") from error
 
 
-def _parse(file: Path) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
-    """Values and calls as samples × probe sets, and the descriptions.
+def _assembled(files: list[Path]) -> AnnData:
+    """Return the data of the published files.
 
-    The columns after the first two are the number of a sample, in no order, and its ``call``.
+    Their columns after the first two are the number of a sample, in no order, and its ``call``.
     """
-    frame = pd.read_csv(file, index_col="Gene Accession Number")
-    descriptions = frame.pop("Gene Description")
-    values, calls = frame.iloc[:, ::2], frame.iloc[:, 1::2]
-    calls = calls.set_axis(values.columns, axis=1).map(_CALLS.__getitem__)
-    return values.T, calls.T, descriptions
-
-
-def _assemble(samples: list[tuple[pd.DataFrame, pd.DataFrame, pd.Series]]) -> AnnData:
-    values = pd.concat([sample[0] for sample in samples]).rename(index=int).sort_index()
-    calls = pd.concat([sample[1] for sample in samples]).rename(index=int).sort_index()
+    frames = [pd.read_csv(file, index_col="Gene Accession Number") for file in files]
+    descriptions = [frame.pop("Gene Description") for frame in frames]
+    values = pd.concat([frame.iloc[:, ::2].T for frame in frames]).rename(index=int)
+    calls = pd.concat([frame.iloc[:, 1::2].T for frame in frames]).set_axis(values.index)
+    values, calls = values.sort_index(), calls.sort_index().map(_CALLS.__getitem__)
     numbers = values.index
     obs = pd.DataFrame({"sample": numbers}, index=[f"S{number}" for number in numbers])
     obs["label"] = ["AML" if number in _AML else "ALL" for number in numbers]
     obs["split"] = np.where(numbers <= _N_TRAIN, "train", "test")
-    var = pd.DataFrame({"description": samples[0][2]}, index=values.columns)
+    var = pd.DataFrame({"description": descriptions[0]}, index=values.columns)
     return _common(AnnData(values.to_numpy(), obs, var, layers={"call": calls.to_numpy()}))
 
 

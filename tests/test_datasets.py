@@ -36,7 +36,7 @@ def small(tmp_path):
 
 
 def test_samples_are_put_in_order(small):
-    adata = datasets._assemble([datasets._parse(file) for file in small])
+    adata = datasets._assembled(small)
     assert list(adata.obs_names) == ["S1", "S28", "S34", "S39", "S50", "S72"]
     np.testing.assert_array_equal(adata.X[:, 1], 100.0 * adata.obs["sample"] + 1.0)
     np.testing.assert_array_equal(adata.layers["call"], np.tile([2, 1, 0], (6, 1)))

@@ -15,10 +15,8 @@ from __future__ import annotations
 
 import csv
 import difflib
-import logging
 import lzma
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache
@@ -41,8 +39,9 @@ from ..errors import (
     short,
 )
 from ..solvers.panel import Candidates
-from ..vendors.forms import PanelFile, is_panel_file, read_panel
-from ..vendors.names import CONTROL, Resolver, are_names, rows_by_key, versionless
+from ..vendors import sheets
+from ..vendors.genes import PanelFile, is_panel_file, read_panel
+from ..vendors.names import CONTROL, Resolver, rows_by_key, versionless
 from . import read, results
 
 if TYPE_CHECKING:
@@ -56,8 +55,6 @@ if TYPE_CHECKING:
     Item = str | re.Pattern[str]
     Genes = Item | Iterable[Item]
     Missing = Literal["raise", "warn", "ignore"]
-
-log = logging.getLogger(__name__)
 
 #: How many genes of each group of ``sc.tl.rank_genes_groups`` are a panel.
 _OF_A_GROUP = 10
@@ -116,7 +113,7 @@ MOST_COMPARED = 20
 #: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
 _SIMILARITY = 0.75
 MOST_HINTS = 2
-#: Names of which the first are asked what they are.
+#: So many first names are asked what they are.
 _SAMPLE = 200
 #: Names of single probes: of a gene, and a hash.
 _PROBE = r"[^|]+\|[0-9a-f]{7}"
@@ -171,15 +168,12 @@ def family(name: str) -> tuple[frozenset[str], frozenset[str]]:
 def is_member(gene: str, name: str) -> bool:
     """Return whether a symbol or an Ensembl id, whatever its version, is of a family."""
     symbols, ids = family(name)
-    if gene.upper() in symbols or gene.partition(".")[0] in ids:
-        return True
-    return re.fullmatch(FAMILIES[name], gene, re.IGNORECASE) is not None
+    is_listed = gene.upper() in symbols or gene.partition(".")[0] in ids
+    return is_listed or re.fullmatch(FAMILIES[name], gene, re.IGNORECASE) is not None
 
 
 class Lookup:
-    """Finds genes of the data: by ``.var_names``, a column of symbols where one is given, ids, and
-    what a nomenclature says of the names of its species.
-    """
+    """Finds genes of the data by ``.var_names``, a column of symbols, ids, and a nomenclature."""
 
     def __init__(self, adata: AnnData, symbols: str | None = None) -> None:
         self.adata, self._symbols = adata, symbols
@@ -194,12 +188,8 @@ class Lookup:
     @cached_property
     def by_name(self) -> dict[str, list[int]]:
         """Rows of each name; several rows may have one symbol."""
-        names: dict[str, list[int]] = defaultdict(list)
-        for column in dict.fromkeys((None, self._symbols)):
-            for row, name in enumerate(read.symbols(self.adata, column).fillna("")):
-                names[name].append(row)
-        names.pop("", None)
-        return dict(names)
+        columns = dict.fromkeys((None, self._symbols))
+        return rows_by_key(*(tuple(read.symbols(self.adata, name).fillna("")) for name in columns))
 
     @cached_property
     def _ids(self) -> list[str]:
@@ -224,14 +214,11 @@ class Lookup:
     @cached_property
     def resolver(self) -> Resolver:
         """What a nomenclature says of the genes of the data, one row per gene."""
-        called = read.symbols(self.adata, self._symbols)
-        called = called.where(called.notna(), self.adata.var_names.to_series())
+        called = read.symbols(self.adata, self._symbols).fillna(self.adata.var_names.to_series())
         return Resolver((), pd.DataFrame({"symbol": called, "id": self._ids}, dtype=object))
 
     def of(self, name: str, gene_id: str = "", elsewhere: str = "") -> Sequence[int]:
-        """Rows of a gene, which its id decides where it is there, and what it is called elsewhere
-        where nothing else does; none: it is not in the data, or may be several genes.
-        """
+        """Rows of a gene by its id, name, or name elsewhere; none: it is absent, or ambiguous."""
         for text in (gene_id, versionless(gene_id), name, versionless(name), elsewhere):
             rows = self.by_name.get(text) or self._by_id.get(text)
             if rows:
@@ -301,10 +288,8 @@ class Lookup:
         clauses += [self.resolver.of_other_species(names)] if names else []
         if any(re.search(r"^\^|\$$|\.\*", name) for name in names):
             clauses.append("write a pattern as `re.compile(...)`")
-        n_ids = sum(versionless(name) != "" for name in self.by_name)
-        are_ids = len(names) == len(absent) and all(map(versionless, names))
-        if self._symbols is None and not are_ids and 2 * n_ids > len(self.by_name):
-            clauses.append("`adata.var_names` has Ensembl ids: name a column with `symbols`")
+        if self._symbols is None and sheets.kind_of(self.by_name) == "ids" != sheets.kind_of(names):
+            clauses.append("`adata.var_names` has ids: name a column with `symbols`")
         return "".join(f"; {clause}" for clause in clauses if clause)
 
     def _hint(self, name: str) -> str:
@@ -343,16 +328,12 @@ def check_names(adata: AnnData) -> None:
         raise InvalidValue("`adata` has probes, not genes: read filtered_feature_bc_matrix.h5")
     are_numbers = len(first) and first.str.isdecimal().all()
     for name in adata.var.select_dtypes(exclude=["number", "bool"]) if are_numbers else ():
-        if are_names(list(adata.var[name][:_SAMPLE].astype(str))):
-            text = "`adata` has numbers in `adata.var_names`"
-            raise InvalidValue(f"{text}: pass `symbols={short(name)}`, which has names")
+        if sheets.kind_of(adata.var[name][:_SAMPLE].astype(str)) in ("symbols", "ids"):
+            raise InvalidValue(f"`adata` is named by numbers: pass `symbols={short(name)}`")
 
 
 def settled(adata: AnnData, request: Request, missing: Missing | None = None) -> Request:
-    """Return a request whose structure has the genes to ignore by their names in ``.var_names``.
-
-    `missing` None: that of the request.
-    """
+    """Return a request whose structure has the genes to ignore by their names in ``.var_names``."""
     spec, missing = request.structure, missing or request.missing
     if spec.ignore is None or spec.stored_key is not None:
         return request
@@ -386,13 +367,9 @@ def choose(adata: AnnData, request: Request) -> Candidates:
     if adata.n_vars and not allowed.any():
         argument = "exclude" if ignore is None else "ignore"
         raise InvalidValue(f"`{argument}` leaves no candidate gene: name fewer genes")
-    for is_no_candidate, text, say in (
-        (controls, "controls count as no structure and are not selected", note),
-        (nameless, "names of clones and loci are not selected unless included", log.info),
-    ):
-        names = adata.var_names[is_no_candidate & ~included & ~excluded]
-        if len(names) and missing != "ignore":
-            say(f"{len(names)} {text}: {listed(names, 3)}.")
+    left_out = adata.var_names[controls & ~included & ~excluded]
+    if len(left_out) and missing != "ignore":
+        note(f"{len(left_out)} controls are no structure, nor selected: {listed(left_out, 3)}.")
     return Candidates(allowed, included, missing=tuple(absent))
 
 
@@ -403,9 +380,7 @@ def not_to_choose(
     ignore: Collection[str] | None = None,
     symbols: str | None = None,
 ) -> NDArray[np.bool_]:
-    """Genes that cannot come into a panel: controls, clones, those of an argument, and those to
-    ignore, by their names.
-    """
+    """Genes that cannot come into a panel: controls, clones, and those to exclude or ignore."""
     lookup = Lookup(adata, symbols)
     excluded, absent = lookup.mask(exclude, "exclude", "ignore")
     lookup.report("exclude", absent, "warn")
@@ -421,13 +396,11 @@ def panel(
     missing: Missing | None = "raise",
     argument: str = "panel",
 ) -> Named:
-    """A panel: names, one name, a file of names, or what a key stands for.
+    """Return a panel: names, one name, a file of names, or what a key stands for.
 
-    A key is that of a selection, of a boolean column of ``.var``, or of the result of
-    ``sc.tl.rank_genes_groups``, of which it is the first genes of every group.  A name is in
-    ``.var_names`` or in the column `symbols`, and is all rows that have it; a key is looked for
-    first.  A selection is in the order of its ranks, included genes first.  One gene must be in the
-    data, but with `missing` None.
+    A key, which is looked for first, is that of a selection, of a boolean column of ``.var``, or of
+    ``sc.tl.rank_genes_groups``, of which it is the first genes of every group.  A name is all rows
+    that have it.  One gene must be in the data, but with `missing` None.
     """
     read.unique_names(adata)
     lookup = Lookup(adata, symbols)
@@ -446,10 +419,7 @@ def panel(
 
 
 def out_of_file(adata: AnnData, genes: Any, *, symbols: str | None = None) -> Any:
-    """Genes of a file by their names in the data, or else in the file; others as they are.
-
-    A file may be elsewhere once the panel that was chosen with it is used.
-    """
+    """Genes of a file, which may move, by their names in the data or in it; others as they are."""
     if not is_file(genes):
         return genes
     names = names_in(genes, "panel")
@@ -461,10 +431,8 @@ def together(
     adata: AnnData, *arguments: Genes | None, symbols: str | None = None
 ) -> list[Item] | None:
     """Genes of several values of one argument, as one value; None: there are none."""
-    values = [
-        out_of_file(adata, genes, symbols=symbols) for genes in arguments if genes is not None
-    ]
-    items = [item for genes in values for item in names_in(genes, "", patterns=True)]
+    lists = [out_of_file(adata, genes, symbols=symbols) for genes in arguments if genes is not None]
+    items = [item for genes in lists for item in names_in(genes, "", patterns=True)]
     return list(dict.fromkeys(items)) or None
 
 
@@ -483,16 +451,14 @@ def names_in(genes: Any, argument: str, *, patterns: bool = False) -> Any:
     kinds = "gene names, or patterns (`re.compile(...)`)" if patterns else "gene names"
     if patterns and isinstance(genes, str | re.Pattern):
         genes = [genes]
-    is_several = isinstance(genes, Iterable) and getattr(genes, "ndim", 1) > 0
-    if isinstance(genes, Mapping) or not is_several:
-        raise InvalidType(f"`{argument}={short(genes)}` must be a file, or a list of {kinds}")
-    names = [str(name) if isinstance(name, str) else name for name in genes]
+    is_list = isinstance(genes, Iterable) and not isinstance(genes, Mapping)
+    names = list(genes) if is_list and getattr(genes, "ndim", 1) > 0 else [genes]
     for name in names:
         if not isinstance(name, str | re.Pattern if patterns else str):
-            raise InvalidType(f"`{argument}` has {quoted(name)}, and must have {kinds}")
+            raise InvalidType(f"`{argument}` has {quoted(name)}: give a file, or a list of {kinds}")
+    names = [str(name) if isinstance(name, str) else name for name in names]  # none of numpy
     if "" in names or not (names or patterns):
-        text = f"`{argument}` {'has an empty name' if names else 'is empty'}"
-        raise InvalidValue(f"{text}: give gene names")
+        raise InvalidValue(f"`{argument}` is empty, or has an empty name: give gene names")
     return list(dict.fromkeys(names))
 
 
@@ -511,10 +477,8 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
         return list(dict.fromkeys(name for name in first if isinstance(name, str)))
     if lookup.of(panel):
         return [panel]
-    keys = [flag.removesuffix("_selected") for flag in lookup.flags if flag.endswith("_selected")]
-    text = f"`{argument}={short(panel)}` is no file, selection ({listed(keys)}), flag of"
-    choices = f"`adata.var` ({listed(lookup.flags)}) or gene of {lookup.where}"
-    raise NotFound(f"{text} {choices}: name one{lookup.hints([panel])}")
+    text = f"`{argument}={short(panel)}` is no file, selection, flag ({listed(lookup.flags)})"
+    raise NotFound(f"{text} or gene of {lookup.where}: name one{lookup.hints([panel])}")
 
 
 def similar(name: str, names: Iterable[str]) -> list[str]:

@@ -21,7 +21,7 @@ from ..errors import InvalidType, InvalidValue, NotFound, Refusal, listed, namin
 from ..measures.genes import sums
 from ..options import FEWEST_CELLS, neighbor_frequencies
 from ..vendors.forecast import N_NEIGHBORS, Spillover, bits
-from ..vendors.forms import PanelFile, read_panel
+from ..vendors.genes import PanelFile, read_panel
 from . import columns, names, read
 from .expression import Expression, members
 

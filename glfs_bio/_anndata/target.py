@@ -21,8 +21,8 @@ from ..criterion.criterion import (
 )
 from ..data.matrix import check_indices
 from ..errors import InvalidType, InvalidValue, NotFound, listed, note, quoted, short
-from ..vendors import forms, sheets
-from ..vendors.genes import read_markers
+from ..vendors import sheets
+from ..vendors.genes import ENDINGS, read_markers
 from . import columns, names
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
         if source in adata.obsm:
             return _of_space(adata, source)
         stored = source in adata.var or f"{source}_selected" in adata.var
-        if not stored and sheets.ending(Path(source)) not in forms.ENDINGS:
+        if not stored and sheets.ending(Path(source)) not in ENDINGS:
             spaces = [key for key in adata.obsm if key not in adata.uns]  # no structures
             choices = f"{listed([*adata.obs, *spaces])}, or list genes"
             raise NotFound(f"`preserve={short(source)}` is unknown: choose from {choices}")

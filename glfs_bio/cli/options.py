@@ -211,7 +211,7 @@ def panel(text: str, argument: str) -> str | list[str | re.Pattern[str]]:
 
 def genes(words: Iterable[str], argument: str) -> list[str | re.Pattern[str]]:
     """Return names with commas between them; ``/…/`` is a pattern, ``@…`` a file of names."""
-    from ..vendors.forms import read_panel
+    from ..vendors.genes import read_panel
 
     items: list[str | re.Pattern[str]] = []
     for text in [text.strip() for word in words for text in _PART.findall(word)]:

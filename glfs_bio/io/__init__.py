@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..vendors.forms import read_panel
-from ..vendors.genes import read_genes, read_markers
+from ..vendors.genes import read_genes, read_markers, read_panel
 from ._lists import write_genes
 from ._order import write_order, write_reference
 from ._read import read_cells

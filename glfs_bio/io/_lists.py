@@ -14,7 +14,7 @@ from .._anndata import read, results
 from .._docs import documented
 from .._files import as_path, bad_file, check_target, replacing
 from ..checks import needs
-from ..errors import InvalidType, InvalidValue, NotFound, listed, quoted, short
+from ..errors import InvalidType, InvalidValue, quoted, short
 from ..vendors import sheets
 
 if TYPE_CHECKING:
@@ -50,16 +50,15 @@ def write_genes(
         - ``.csv``, ``.tsv``, ``.xlsx``: a table with the columns ``gene``, ``weight``, ``loss``,
           ``score``, ``rank``, ``selected`` and ``included``
         - ``.gmt``: gene sets, one per selection
-        - ``.rnk``: name and score of all candidate genes, without a header, for preranked
-          enrichment analysis.  The score only orders the genes: run GSEA with the weight 0
-          (``"classic"``), as :func:`~glfs_bio.tl.enrich` does.
+        - ``.rnk``: name and score of all candidate genes, without a header.  The score only orders
+          the genes: run GSEA with the weight 0 (``"classic"``), as :func:`~glfs_bio.tl.enrich` does
 
-        Missing names of a panel of :func:`~glfs_bio.tl.extend_panel` come last in lists and tables.
+        Names of the panel that the data lack come last in lists and tables.
     key : str or list of str, default "glfs"
         Key of the selection; for ``.gmt`` also several.
     symbols : str, default None
-        Column of ``.var`` with the names to write.  None: ``.var_names``.  Genes without a name
-        have that of ``.var_names`` in lists and tables, and are left out of ``.gmt`` and ``.rnk``.
+        Column of ``.var`` with the names to write; genes without one have that of ``.var_names``
+        in lists and tables, and are left out of ``.gmt`` and ``.rnk``.  None: ``.var_names``.
     columns : str or list of str, default ()
         Further columns of ``.var`` for a table.
     selected_only : bool, default True
@@ -125,10 +124,7 @@ def _table(
 ) -> pd.DataFrame:
     """Return one row per gene, names that are missing in the data last."""
     for name in further:
-        if name not in adata.var:
-            raise NotFound(
-                f"`columns={short(name)}` is not in `adata.var`: choose from {listed(adata.var)}"
-            )
+        read.find(adata, "var", name, "columns")
     frame = results.ranked(adata, key, only="selected" if selected_only else "tested")
     names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     frame.insert(0, "gene", names.loc[frame.index])
@@ -147,9 +143,7 @@ def _scores(adata: AnnData, key: str, symbols: str | None, path: Path) -> list[s
     """Return lines of names and scores."""
     scores = results.scores(adata, key, symbols)
     if not scores.is_unique:
-        raise InvalidValue(
-            f"`key={short(key)}` has genes of the same score, and a ranked list must not"
-        )
+        raise InvalidValue(f"`key={short(key)}` has genes of one score: no list can rank them")
     sheets.check_names(scores.index, path)
     return [f"{gene}\t{score!r}" for gene, score in scores.items()]
 
@@ -161,8 +155,7 @@ def _gene_sets(adata: AnnData, keys: list[str], symbols: str | None, path: Path)
     for key in keys:
         genes = list(dict.fromkeys(names.loc[results.ranked(adata, key).index].dropna()))
         if not genes:
-            text = f"`symbols={short(symbols)}` has no name for a gene of `key={short(key)}`"
-            raise InvalidValue(f"{text}: name another column")
+            raise InvalidValue(f"`symbols={short(symbols)}` has no name of a gene: name another")
         sheets.check_names([key, *genes], path)
         lines.append("\t".join([key, f"selected by glfs-bio {version('glfs-bio')}", *genes]))
     return lines

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import logging
 import re
 import warnings
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import anndata as ad
@@ -19,11 +21,12 @@ from ..checks import needs
 from ..data.matrix import check_indices
 from ..errors import FileMissing, InvalidValue, NotFound, listed, quoted, short
 from ..vendors import sheets
-from ..vendors.names import is_id
-from . import _tables
+from ..vendors.names import ANTIBODY, is_id
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from .._typing import Array
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +39,39 @@ _SEVERAL = ("mod", "tables", "table")
 _NAMES = {"genes": "(features|genes)", "cells": "barcodes"}
 #: Of files with names, which begin without a header where instruments wrote them, and R's.
 _HEADS = (*sheets.GENE_HEADS, "barcode|cell|x|v1")
-#: What warnings say of names that are made unique here, and of mmread.
-_NOISE = "(Variable|Observation) names are not unique|Suffix used|The default value for `spmatrix`"
+#: What warnings say of names that are made unique here, of texts that are refused, and of mmread.
+_NOISE = "(Variable|Observation) names are not unique|Suffix used|Columns .* have mixed types"
+_NOISE += "|The default value for `spmatrix`"
+#: What may separate columns, by the ending; blanks, of any number, where nothing else does.
+_BLANKS = r"\s+"
+_SEPARATORS = {".csv": (",", ";"), ".tsv": ("\t",), ".txt": ("\t", ";", ",", _BLANKS)}
+#: What lines begin with that are not of the table; and lines that are looked at for the header.
+_COMMENTS, _SNIFFED = ("#", "!"), 64
+#: How columns are headed that number, place or describe cells, and genes: :func:`.sheets.plain`.
+_OF_CELLS = re.compile(
+    r"x|unnamed\d*|index|fov|(cell)?barcode|(entity|cell|sample|donor|patient|celltype)(id)?"
+    r"|cell(number|label|type|name|index)|batch|label|origident|phase|(s|g2m|doublet)score|clas|group"
+    r"|(leiden|louvain|kmean|(seurat)?cluster)(id|(re)?s?\d*)|\w+snnres\d+|(umap|tsne|pc)\d+"
+    r"|treatment|condition|timepoint|age|sex|anisotropy|width|height|(min|max)[xyz]"
+    r"|(cell|nucle\w+)?(area|volume)(um2|um3)?|(mean|max)(dapi|panck|membrane|cd\d+)"
+    r"|.*centroid.*|[xyz]?(center|location|coord|coordinate|position)[xyz]?((global|local)?(px|mm|um))?"
+    r"|(log1p)?(n(count|feature|gene)s?(bycount|rna|spatial)?|total(count|gene)?)"
+    r"|(transcript|probe|codeword|(control|unassigned)\w+)count|(pct|percent)(count|mt|mito|ribo).*"
+)
+_OF_GENES = re.compile(r"(gene|entrez)id|(gene|effective)?length|chr(om(osome)?)?|start|end|strand")
+#: Fewer numbers than these may be in order by chance.
+_FEWEST_NUMBERED = 4
+#: Columns that name a cell.
+_FIELD_OF_VIEW = {"fov", "cellid"}
+#: Heads of names of cells, and of genes; what the names of these hold; and the share of names that
+#: says so: a genome has many genes that no nomenclature names.
+_CELL_HEAD = re.compile(r".*(cell|barcode|sample|spot|well|nucleu|fov|donor|patient).*|entityid")
+_GENE_HEAD = re.compile(r".*(gene|entrez|probe|transcript|symbol|feature|accession).*|idref|target")
+_GENES, _CELLS, _SHARE = ("symbols", "ids", "transcripts", "probes"), ("barcodes", "samples"), 0.5
+#: The genome before a symbol, and what TCGA and 10x Genomics put behind it.
+_AROUND = re.compile(r"^(hg|mm|GRCh|GRCm)\d+_+|\|.*$")
+#: Symbols that cells are called as well, after their wells.
+_WELL = re.compile(r".?|[A-P]\d{1,2}", re.IGNORECASE)
 #: What is read into memory.
 _IN_MEMORY = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp")
 
@@ -60,32 +94,26 @@ def read_cells(
         - ``.h5ad``, ``.zarr``: AnnData; a folder of zarr can have any name
         - ``.h5mu``, ``.zarr``: MuData, or the tables of SpatialData
         - ``.h5`` of 10x Genomics, genes only
-        - ``matrix.mtx``, or the folder of one, with ``features.tsv`` or ``genes.tsv``, and
-          ``barcodes.tsv``, as 10x Genomics, STARsolo and GEO have it, genes only; all may be called
-          after a sample, as ``GSM1_matrix.mtx``
-        - ``.csv``, ``.tsv``, ``.txt``: a table with names in its first row and column, columns
-          separated as its header is; above it are comments (``#``, ``!``) alone.  The
-          ``*_exprMat_file`` of CosMx has cells ``fov_cell_ID``, without those of number 0, which is
-          no cell
+        - ``matrix.mtx``, or its folder, with ``features.tsv`` or ``genes.tsv``, and
+          ``barcodes.tsv``, genes only; all may be called after a sample, as ``GSM1_matrix.mtx``
+        - ``.csv``, ``.tsv``, ``.txt``: a table with names in its first row and column, below
+          comments (``#``, ``!``) alone.  Cells of CosMx's ``*_exprMat_file`` are ``fov_cell_ID``
 
         Tables can be packed (``.gz``, ``.bz2``, ``.xz``), as can ``.mtx`` (``.gz``).
     transpose : bool, default None
         The table has genes in its rows, as bulk data often have.  None: it has cells in its rows,
         or it is refused if its first cell or its names look otherwise, or like nothing.
     backed : bool, default False
-        Leave the matrices of an ``.h5ad``, ``.h5mu`` or ``.zarr``, layers too, in the file, from
-        which they are read part by part.
+        Leave the matrices of an ``.h5ad``, ``.h5mu`` or ``.zarr`` in the file.
     modality : str, default None
         Modality of MuData, or table of SpatialData.  None: the only one.
     var_names : {"gene_symbols", "gene_ids"}, default "gene_symbols"
-        Names of genes, of a file of 10x Genomics or ``.mtx`` that has both; the others are in
-        ``.var``.
+        Names of genes of ``.h5`` or ``.mtx``; the others are in ``.var``.
 
     Returns
     -------
     AnnData
-        The cells, with unique gene names: those that occur again get a number, as in
-        :meth:`anndata.AnnData.var_names_make_unique`, and the log says which.
+        The cells; gene names that occur again get a number, and the log says which.
 
     Raises
     ------
@@ -95,10 +123,9 @@ def read_cells(
 
     Notes
     -----
-    Names are text: ``001`` and ``NA`` stay what they are, without blanks around them.  A table has
-    cells in its rows if its first cell says so (``cell``, ``barcode``; not ``gene``, ``symbol``),
-    or if its columns are symbols or ids of genes, or its rows barcodes or samples.  It is refused
-    if these disagree, or say nothing.
+    Names are text: ``001`` and ``NA`` stay what they are.  A table has cells in its rows if its
+    first cell says so (``cell``, ``barcode``), or if its columns are symbols or ids of genes, or
+    its rows barcodes or samples.  It is refused if these disagree, or say nothing.
 
     Examples
     --------
@@ -122,27 +149,26 @@ def read_cells(
     if path.is_dir() and ending != ".zarr":
         ending = ".zarr" if is_zarr(path) else _MTX
     for argument, value, default, endings in (
-        ("transpose", transpose, False, _tables.SEPARATORS),
+        ("transpose", transpose, False, _SEPARATORS),
         ("backed", backed, False, (".h5ad", ".h5mu", ".zarr")),
         ("modality", modality, None, (".zarr", *_HDF5)),
         ("var_names", var_names, _SYMBOLS, (".h5", _MTX)),
     ):
         if value not in (None, default) and ending not in endings:
-            text = f"`{argument}={short(value)}` is for {quoted(*endings)}"
-            raise InvalidValue(f"{text}, and {path} is none")
+            raise InvalidValue(f"`{argument}={short(value)}` is for {quoted(*endings)} alone")
     with reading(path, ending or "cells"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", _NOISE)
-        if ending in _tables.SEPARATORS:
-            adata = _tables.read(path, ending, transpose=transpose)
+        if ending in _SEPARATORS:
+            adata = _table(path, ending, transpose=transpose)
         elif ending == _MTX:
             adata = _mtx(_matrix_of(path) if path.is_dir() else path, var_names)
         elif ending == ".zarr":
             group = zarr.open_group(path, mode="r")
-            adata = _store(path, group, _SEVERAL, backed=backed, modality=modality)
+            adata = _store(path, group, backed=backed, modality=modality)
         elif ending in _HDF5:
             adata = _hdf5(path, var_names, backed=backed, modality=modality)
         else:
-            readable = quoted(*_HDF5, ".zarr", _MTX, *_tables.SEPARATORS)
+            readable = quoted(*_HDF5, ".zarr", _MTX, *_SEPARATORS)
             raise bad_file(path, f"has an unreadable ending: give a file {readable}, or a folder")
     for matrix in (None if backed else adata.X, *map(adata.layers.get, read.layers(adata))):
         check_indices(matrix, "path", str(path))
@@ -165,11 +191,9 @@ def make_unique(adata: ad.AnnData, path: Path) -> None:
         log.warning(f"{path} has several genes of one name, numbered as -1 now: {listed(doubled)}.")
 
 
-def _store(
-    path: Path, root: Any, several: tuple[str, ...], *, backed: bool, modality: str | None
-) -> ad.AnnData:
+def _store(path: Path, root: Any, *, backed: bool, modality: str | None) -> ad.AnnData:
     """Return the AnnData that a store is, or the one of several that is asked for."""
-    members = [f"{group}/{name}" for group in several if group in root for name in root[group]]
+    members = [f"{group}/{name}" for group in _SEVERAL if group in root for name in root[group]]
     matching = [member for member in members if modality in (None, member.partition("/")[2])]
     names = listed(sorted(members))
     if modality is not None and not matching:
@@ -178,7 +202,7 @@ def _store(
     if len(matching) > 1:
         first = min(matching).partition("/")[2]
         raise bad_file(path, f"holds {names}: choose one, such as `modality={short(first)}`")
-    if not matching and (not {"obs", "var"} <= set(root) or {*several} & set(root)):
+    if not matching and (not {"obs", "var"} <= set(root) or {*_SEVERAL} & set(root)):
         raise bad_file(path, "holds no AnnData, MuData or SpatialData with a matrix")
     if backed:
         return open_backed(root[matching[0]] if matching else root)
@@ -195,7 +219,7 @@ def _hdf5(path: Path, var_names: str, *, backed: bool, modality: str | None) -> 
         genomes = [name for name in file if "barcodes" in getattr(file[name], "keys", set)()]
         if "mod" in file or modality is not None:
             root = h5py.File(path) if backed else file
-            return _store(path, root, ("mod",), backed=backed, modality=modality)
+            return _store(path, root, backed=backed, modality=modality)
         if is_anndata and backed and "encoding-type" in file.attrs and var_names == _SYMBOLS:
             return open_backed(h5py.File(path), path)
     if is_anndata and var_names != _SYMBOLS:
@@ -203,17 +227,15 @@ def _hdf5(path: Path, var_names: str, *, backed: bool, modality: str | None) -> 
     if is_anndata:
         return ad.read_h5ad(path, backed="r" if backed else None)
     if len(genomes) != 1:
-        text = f"holds {len(genomes)} genomes ({listed(genomes)})"
-        raise bad_file(path, f"{text}: write one of scanpy.read_10x_h5(..., genome=...) to .h5ad")
+        remedy = "write one of scanpy.read_10x_h5(..., genome=...) to .h5ad"
+        raise bad_file(path, f"holds {len(genomes)} genomes ({listed(genomes)}): {remedy}")
     needs("A file of 10x Genomics", "scanpy")
     import scanpy as sc
 
     adata = sc.read_10x_h5(path)
     symbols = adata.var_names.to_numpy()
-    adata.var_names = np.where(symbols == "", adata.var[_IDS], symbols)
-    if var_names == _IDS:
-        adata.var.insert(0, _SYMBOLS, adata.var_names.to_numpy())
-        adata.var_names = adata.var.pop(_IDS).to_numpy()
+    adata.var.insert(0, _SYMBOLS, np.where(symbols == "", adata.var[_IDS], symbols))
+    adata.var_names = adata.var.pop(var_names).to_numpy()
     return adata
 
 
@@ -223,8 +245,7 @@ def _refuse_external_links(path: Path, file: Any) -> None:
 
     def look(name: str, link: Any) -> None:
         if isinstance(link, h5py.ExternalLink):
-            text = f"has a link ({name} to {link.filename})"
-            raise bad_file(path, f"{text}: copy into the file what is meant")
+            raise bad_file(path, f"has {name} in {link.filename}: copy it into the file")
 
     file.visititems_links(look)
 
@@ -255,11 +276,9 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     ids, symbols = (genes.iloc[:, min(column, genes.shape[1] - 1)] for column in (0, 1))
     if all(map(is_id, symbols)) and not all(map(is_id, ids)):
         ids, symbols = symbols, ids
-    symbols = symbols.where(symbols != "", ids)
-    index, name, further = (ids, _SYMBOLS, symbols) if var_names == _IDS else (symbols, _IDS, ids)
-    var = pd.DataFrame(index=index.to_numpy())
-    if genes.shape[1] > 1:
-        var[name] = further.to_numpy()
+    var = pd.DataFrame({_SYMBOLS: symbols.where(symbols != "", ids), _IDS: ids})
+    var.index = var.pop(var_names).to_numpy()
+    var = var.iloc[:, : genes.shape[1] - 1]
     for side, kind in ((var.index, "genes"), (cells.iloc[:, 0], "cells")):
         if "" in set(side):
             raise bad_file(path, f"has a line without a name in {files[kind].name}")
@@ -289,7 +308,7 @@ def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
     separator = sheets.SEPARATORS.get(sheets.ending(path), "\t")
     with reading(path, path.name):
         frame = pd.read_csv(path, sep=separator, header=None, dtype=str, keep_default_na=False)
-    frame = frame.map(sheets.stripped)
+    frame = frame.map(sheets.clean)
     if any(column.str.contains('"').any() for _, column in frame.iloc[:, :2].items()):
         raise bad_file(path, "has quotes within names: separate its columns by tabs")
     is_headed = len(frame) - 1 in shape and sheets.is_head(frame.iat[0, 0], _HEADS)
@@ -297,10 +316,7 @@ def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
 
 
 def open_backed(group: Any, path: Path | None = None) -> ad.AnnData:
-    """Return the AnnData of a group of HDF5 or zarr, whose matrices are read as they are used.
-
-    With the `path` of an ``.h5ad`` it is backed by this file.
-    """
+    """Return AnnData whose matrices stay in a group of HDF5 or zarr, or in the ``.h5ad`` `path`."""
     content = {name: read_elem(group[name]) for name in _IN_MEMORY if name in group}
     layers = group.get("layers", {})
     content["layers"] = {name: _stored(layers[name]) for name in layers}
@@ -319,3 +335,143 @@ def _stored(element: Any) -> Any:
     if kind in ("csr_matrix", "csc_matrix"):
         return sparse_dataset(element)
     return element if kind == "array" else read_elem(element)
+
+
+def _table(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
+    """Read a table as cells × genes; None: its rows must be known to be cells."""
+    heads, separator, n_lines = _header(path, ending)
+    n_keys = 1 + ({*map(sheets.plain, heads[:2])} == _FIELD_OF_VIEW)  # fields that name a line
+    columns = heads[n_keys:]
+    rows, matrix = _values(path, heads, n_keys, separator, n_lines)
+    while rows and rows[-1][:1] in ("", *_COMMENTS) and np.isnan(matrix[len(rows) - 1]).all():
+        rows = rows[:-1]
+    matrix = matrix[: len(rows)]
+    for side, texts in (("row", rows), ("column", columns)):
+        if "" in texts:
+            at = texts.index("")
+            text = f"has no name for {side} {at + 1} of its values"
+            raise bad_file(path, f"{text}, behind {listed(texts[:at][-1:])}: name it, or remove it")
+    if transpose is None:
+        check_way_round(path, heads[0], rows, columns)
+    cells, genes = (columns, rows) if transpose else (rows, columns)
+    matrix = matrix.T if transpose else matrix
+    _check_names(path, genes, cells if transpose else [], matrix)
+    is_cell = np.array([n_keys == 1 or not cell.endswith("_0") for cell in cells])
+    is_gene = np.array([not gene.endswith(ANTIBODY) for gene in genes])
+    obs, var = (pd.DataFrame(index=pd.Index(side, dtype=object)) for side in (cells, genes))
+    twice = obs.index[obs.index.duplicated() & is_cell].unique()
+    if len(twice):
+        raise bad_file(path, f"has several cells of one name ({listed(twice)}): give each its own")
+    for is_in, text in ((is_cell, "rows of cell_ID 0, no cell"), (is_gene, "antibodies")):
+        if not is_in.all():
+            log.warning(f"{path} has {(~is_in).sum()} {text}, which are left out.")
+    adata = ad.AnnData(matrix, obs=obs, var=var)
+    return adata if is_cell.all() and is_gene.all() else adata[is_cell, is_gene].copy()
+
+
+def _header(path: Path, ending: str) -> tuple[list[str], str, int]:
+    """Return the heads of the columns, what separates them, and the lines down to the header.
+
+    It is the first line that is no comment, and has as many names as the next line has fields, or
+    one fewer, as R writes it, which is then ``""``.
+    """
+    with sheets.opened(path) as file:
+        numbered = ((number, line.rstrip("\n")) for number, line in enumerate(file, start=1))
+        of_table = (line for line in numbered if line[1].strip() and line[1][0] not in _COMMENTS)
+        lines = list(islice(of_table, _SNIFFED))
+    for number, line in lines:
+        if "\0" in line or line.count('"') % 2:
+            raise bad_file(path, f"has half a pair of quotes in line {number}, or is not in UTF-8")
+    n_lines, header = lines[0] if lines else (0, "")
+    separators = [mark for mark in _SEPARATORS[ending] if len(_fields(header, mark)) > 1]
+    if len(lines) < 2 or not separators:
+        text = f"has no header of several columns in line {n_lines}, above numbers"
+        raise bad_file(path, f"{text}: write # before titles, and commas or tabs between columns")
+    names = list(map(sheets.clean, _fields(header, separators[0])))
+    first = _fields(lines[1][1], separators[0])
+    while len(names) > len(first) and not names[-1]:
+        names.pop()
+    if len(names) == len(first) - 1 and names[-1] and first[-1].strip():
+        names = ["", *names]
+    if len(names) != len(first) or not names[-1]:
+        text = f"has {sum(map(bool, names))} names in line {n_lines}, and {len(first)} fields below"
+        raise bad_file(path, f"{text}: write # before titles, and end no line with a separator")
+    corner, *columns = names
+    is_head = not corner or _CELL_HEAD.fullmatch(sheets.plain(corner)) or says_genes(corner)
+    are_numbers = (sheets.kind_of([name]) in ("flags", "bits", "numbers") for name in columns)
+    if not is_head and (_side([corner]) > 0 or all(are_numbers)):
+        raise bad_file(path, f"has no header in line {n_lines}, but {corner}: add one")
+    return names, separators[0], n_lines
+
+
+def _fields(line: str, separator: str) -> list[str]:
+    """Return the fields of a line, of which csv reads none of 131,072 characters."""
+    if separator == _BLANKS:
+        line, separator = " ".join(line.split()), " "
+    if '"' not in line or separator not in line:
+        return line.split(separator)
+    return next(csv.reader([line], delimiter=separator), [])
+
+
+def _values(
+    path: Path, heads: list[str], n_keys: int, separator: str, n_lines: int
+) -> tuple[list[str], Array]:
+    """Return names of the rows, and values."""
+    with sheets.opened(path) as file:
+        for _ in islice(file, n_lines):  # pandas would count other lines between quotes
+            pass
+        converters = dict.fromkeys(range(n_keys), sheets.clean)
+        frame = pd.read_csv(file, sep=separator, header=None, converters=converters)
+    keys = [frame.pop(column) for column in range(n_keys)]
+    if sheets.plain(heads[0]) == "cellid":
+        keys.reverse()
+    rows = list(map("_".join, zip(*keys, strict=True)))
+    texts = frame.select_dtypes(exclude="number")
+    if len(texts.columns) and set(frame.dtypes) != {np.dtype(bool)}:
+        first, columns = texts.iloc[:, 0], listed(heads[column] for column in texts)
+        is_text = pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()
+        at = int(is_text.to_numpy().argmax())
+        text = f"has texts in columns ({columns}), as {first.iloc[at]!r} in row {rows[at]}"
+        raise bad_file(path, f"{text}: remove them, or write numbers with points")
+    return rows, frame.to_numpy(dtype=np.float64)
+
+
+def _check_names(path: Path, genes: list[str], cells: list[str], matrix: Array) -> None:
+    """Refuse what numbers, places or describes cells or genes."""
+    wrong = [name for name in genes if _OF_CELLS.fullmatch(sheets.plain(name))]
+    wrong += [name for name in cells if _OF_GENES.fullmatch(sheets.plain(name))]
+    if len(matrix) > _FEWEST_NUMBERED:  # 0, 1, 2, … or 1, 2, 3, …
+        ends = np.isin(matrix[0], (0, 1)) & (matrix[-1] - matrix[0] == len(matrix) - 1)
+        rising = [at for at in np.flatnonzero(ends) if (np.diff(matrix[:, at]) == 1).all()]
+        wrong += [genes[at] for at in rising]
+    if wrong:
+        wrong = list(dict.fromkeys(wrong))
+        raise bad_file(path, f"has columns that are no genes ({listed(wrong)}): remove them")
+
+
+def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:
+    """Refuse a table whose rows are not known to be cells: by its first cell, and by names."""
+    by_corner = (_CELL_HEAD.fullmatch(sheets.plain(corner)) is not None) - says_genes(corner)
+    by_rows = -_side(rows)
+    if by_corner + by_rows > 1 or by_corner + np.sign(_side(columns) + by_rows) > 0:
+        return
+    text = f"may have genes in its rows ({listed(rows[:4], 3)}), not ({listed(columns[:4], 3)})"
+    raise bad_file(path, f"{text}: pass `transpose=True` if so, or else `transpose=False`")
+
+
+def check_genes_in_rows(rows: list[str], columns: list[str]) -> None:
+    """Refuse a matrix whose names say that its rows are cells: one of R has genes there."""
+    if _side(columns) > _side(rows):
+        raise InvalidValue(f"`adata` has cells in its rows ({listed(rows[:4], 3)}): transpose it")
+
+
+def says_genes(corner: str) -> bool:
+    """Whether a first cell says that genes are below it."""
+    return _GENE_HEAD.fullmatch(sheets.plain(corner)) is not None
+
+
+def _side(names: list[str]) -> int:
+    """Return 1 for names of genes, −1 for names of cells, 0 for others."""
+    texts = (_AROUND.sub("", name) for name in names if not _WELL.fullmatch(name))
+    kind = sheets.kind_of(texts, _SHARE)
+    return (kind in _GENES) - (kind in _CELLS)

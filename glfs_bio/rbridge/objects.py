@@ -26,7 +26,7 @@ from .._anndata import read
 from .._anndata.structure import KEY
 from ..codec import restored
 from ..errors import InvalidValue, note, quoted, short
-from ..io import _tables as way_round
+from ..io._read import check_genes_in_rows
 from .words import IN_OBSM, REDUCED
 
 _KEY, _NAME = "neighbors", "connectivities"
@@ -39,7 +39,7 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
     """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells."""
     obs, var = (parts[name].rename(index=str) for name in ("obs", "var"))
     if len(parts["cells"]) and len(var):
-        way_round.check_genes_in_rows(list(var.index), list(parts["cells"]))
+        check_genes_in_rows(list(var.index), list(parts["cells"]))
     graphs = [name for name in parts["pairs"] if _is_graph(name)]
     adata = ad.AnnData(
         parts["X"].T,

@@ -20,7 +20,7 @@ from anndata.io import sparse_dataset
 from pandas.api import types
 from scipy import sparse
 
-from ..vendors.forms import PanelFile
+from ..vendors.genes import PanelFile
 from . import session
 from .objects import is_plain, put_together
 

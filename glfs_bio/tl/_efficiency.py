@@ -97,11 +97,8 @@ def estimate_efficiency(
     with naming(counts_layer="spatial_layer", X="spatial"):
         detected = _means(spatial, genes, types[1], n_types, spatial_layer)
     weights = expected.n_cells / expected.n_cells.sum()
-    estimate = estimated(expected, detected, weights)
-    rows = reference.var_names.get_indexer(genes)
-    middle = np.full(reference.n_vars, estimate.prior_middle)
-    spread = np.full(reference.n_vars, estimate.prior_spread)
-    middle[rows], spread[rows] = estimate.middle, estimate.spread
+    at = genes.get_indexer(reference.var_names)  # −1, the last: of a gene that was not measured
+    middle, spread = (of_genes[at] for of_genes in estimated(expected, detected, weights))
     reach = norm.ppf(0.5 + INTERVAL / 2.0) * spread
     table = pd.DataFrame({"efficiency": np.exp(middle)}, index=reference.var_names)
     table["low"], table["high"] = np.exp(middle - reach), np.exp(middle + reach)

@@ -352,20 +352,16 @@ class Evaluation:
         rows = [row("accuracy_on_platform", accuracy, low=low, high=high)]
         tables = prefix.tables.setdefault("forecast", {})
         tables["per_label"] = forecast.per_label.reset_index()
-        spilled = forecast.spilled
-        if spilled is None:
-            return rows
-        rows.append(row("accuracy_without_spillover", spilled.accuracy))
-        if len(spilled.leaks):
-            tables["leaks"] = spilled.leaks
-        if len(spilled.pairs.first):
-            pairs, names = spilled.pairs, self.adata.var_names[prefix.genes].to_numpy(dtype=object)
-            rows.append(row("mecr_reference", pairs.coexpression.mean()))
-            rows.append(row("mecr_on_platform", spilled.coexpression.mean()))
-            markers = pd.DataFrame({"gene": names[pairs.first], "other": names[pairs.second]})
-            markers["coexpression"] = spilled.coexpression
-            markers["coexpression_reference"] = pairs.coexpression
-            markers["coexpression_without_spillover"] = spilled.without
+        leaks, pairs = forecast.leaks, forecast.pairs
+        if self.spillover is not None:
+            rows.append(row("accuracy_without_spillover", forecast.accuracy_without_spillover))
+        if len(leaks):
+            tables["leaks"] = leaks
+        if len(pairs):
+            names = self.adata.var_names[prefix.genes].to_numpy(dtype=object)
+            rows.append(row("mecr_reference", pairs["coexpression_reference"].to_numpy().mean()))
+            rows.append(row("mecr_on_platform", pairs["coexpression"].to_numpy().mean()))
+            markers = pairs.assign(gene=names[pairs["gene"]], other=names[pairs["other"]])
             markers = markers.sort_values("coexpression", ascending=False, kind="stable")
             tables["exclusive_markers"] = markers.head(_PAIRS).reset_index(drop=True)
         return rows

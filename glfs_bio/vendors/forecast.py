@@ -3,33 +3,22 @@
 **Efficiencies**, from two assays of the same kinds of cells.  ``y_j``, the logarithm of a gene's
 mean count in the one over that in the other, has a sampling variance ``s_j²``.  True values are
 taken to be normal over the genes, with mean μ and variance τ² of largest marginal likelihood
-(empirical Bayes), so that a gene of few counts is drawn to μ, and one that was not measured has μ
-and τ.  Of a gene that is measured where it is not expressed, as probes also bind elsewhere and
-transcripts are taken for those of the next cell, means over types follow ``a + b m_t`` with
-``a, b ≥ 0``; a is background, and its share in the mean is the off-target share.
+(empirical Bayes).  Off target, as probes also bind elsewhere, means over types follow ``a + b m_t``
+with ``a, b ≥ 0``: a is background, and its share in the mean is the off-target share.
 
-**Codebooks**: which bits, the images of an instrument, a transcript of each gene lights up in.
-Where too many light up in one image they cannot be told apart.  The load of a bit is the sum over
-the genes of a panel whose codewords have it, linear in the genes.
+**A forecast**: counts of the reference as the platform would have counted them.  A molecule is
+detected with the efficiency d of its gene; where ``d > 1``, further ones are drawn at the mean rate
+of the cell and those nearest to it.  An off-target share is drawn at one rate for all cells.
 
-**A forecast**: counts of the reference as the platform would have counted them.  A molecule that
-was counted in the reference is detected with the efficiency d of its gene.  Where ``d > 1``,
-further molecules are drawn at the mean rate of the cell and those nearest to it.  Of the counts of
-a gene an off-target share is drawn at one rate for all cells.  Then molecules spill over to
-neighbouring cells.
-
-**Spillover**: molecules that are assigned to the wrong cell.  Each cell keeps every molecule that
-is detected in it with probability ``1 − ε``; otherwise the molecule is assigned to one of the cells
-around it.  A cell receives such molecules from :data:`N_NEIGHBORS` cells, whose types have the
-frequencies of the neighbours of its type: of each of them every molecule with probability
-``ε / N_NEIGHBORS``, so that cells with more molecules lose, and give, more.  Cells that follow each
-other around a cell are neighbours too, and their types are drawn so: a cell within a group of its
-type has such cells all around it.
+**Spillover**: a cell keeps every molecule that is detected in it with probability ``1 − ε``, and
+receives every one of each of :data:`N_NEIGHBORS` cells with probability ``ε / N_NEIGHBORS``, whose
+types have the frequencies of the neighbours of its type.  Cells that follow each other around a
+cell are neighbours too, and their types are drawn so.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -68,57 +57,43 @@ class Spillover(NamedTuple):
     neighbors: Array
 
 
-class Pairs(NamedTuple):
-    """Pairs of markers that exclude each other, by the places of their genes."""
+def around(neighbors: Array, sizes: Index) -> tuple[Array, Array]:
+    """Return frequencies of types that have cells, `first` and `then`, each (n_labels, n_labels).
 
-    first: Index
-    second: Index
-    #: Share of the cells with either that have both, in the reference.
-    coexpression: Array
-
-
-class Around:
-    """Cells from which those of each type receive molecules.
-
+    Around a cell of type m, type s' follows s with a probability ``∝ first[s, s'] then[m, s']``.
     Two cells that follow each other around a cell are neighbours as well.  Of all joint frequencies
     with those around the cell as both margins, these are nearest to those of neighbours (iterative
     proportional fitting, Deming and Stephan 1940).
     """
+    first = neighbors * (sizes > 0)
+    first[first.sum(axis=1) == 0] = sizes
+    first = first / first.sum(axis=1, keepdims=True)
+    pairs, then = first + _SELDOM, np.ones_like(first)
+    for _ in range(_ROUNDS):
+        then = first / ((first / (then @ pairs.T)) @ pairs)
+    return first, then
 
-    def __init__(self, spillover: Spillover, codes: Index) -> None:
-        #: Cells by type, how many cells each type has, and where it starts
-        self.cells = np.argsort(codes, kind="stable")
-        self.sizes = np.bincount(codes, minlength=len(spillover.neighbors))
-        self.starts = np.cumsum(self.sizes) - self.sizes
-        first = spillover.neighbors * (self.sizes > 0)
-        first[first.sum(axis=1) == 0] = self.sizes
-        first = first / first.sum(axis=1, keepdims=True)
-        pairs, then = first + _SELDOM, np.ones_like(first)
-        for _ in range(_ROUNDS):
-            then = first / ((first / (then @ pairs.T)) @ pairs)
-        #: Frequencies of types that have cells, shape (n_labels, n_labels); around a cell of type m
-        #: type s' follows s with a probability ``∝ first[s, s'] then[m, s']``
-        self.first, self.then, self.share = first, then, spillover.share
 
-    def mixed(self, counts: Array, codes: Index, rng: np.random.Generator) -> Array:
-        """Counts with molecules of neighbouring cells, shape (n_cells, n_genes)."""
-        molecules = counts.astype(np.int64)
-        kept_counts = rng.binomial(molecules, 1.0 - self.share)
-        likely = self.first[codes]
-        for _ in range(N_NEIGHBORS):
-            below = np.cumsum(likely, axis=1)
-            types = (rng.random((len(codes), 1)) * below[:, -1:] >= below).sum(axis=1)
-            givers = self.cells[self.starts[types] + rng.integers(self.sizes[types])]
-            kept_counts += rng.binomial(molecules[givers], self.share / N_NEIGHBORS)
-            likely = (self.first[types] + _SELDOM) * self.then[codes]
-        return np.asarray(kept_counts, dtype=np.float64)
+def mixed(counts: Array, codes: Index, spillover: Spillover, rng: np.random.Generator) -> Array:
+    """Return counts with molecules of neighbouring cells, shape (n_cells, n_genes)."""
+    cells_by_type = np.argsort(codes, kind="stable")
+    sizes = np.bincount(codes, minlength=len(spillover.neighbors))
+    starts = np.cumsum(sizes) - sizes
+    first, then = around(spillover.neighbors, sizes)
+    molecules = counts.astype(np.int64)
+    with_neighbors = rng.binomial(molecules, 1.0 - spillover.share)
+    likely = first[codes]
+    for _ in range(N_NEIGHBORS):
+        below = np.cumsum(likely, axis=1)
+        types = (rng.random((len(codes), 1)) * below[:, -1:] >= below).sum(axis=1)
+        givers = cells_by_type[starts[types] + rng.integers(sizes[types])]
+        with_neighbors += rng.binomial(molecules[givers], spillover.share / N_NEIGHBORS)
+        likely = (first[types] + _SELDOM) * then[codes]
+    return np.asarray(with_neighbors, dtype=np.float64)
 
 
 def leaks(without: Array, confusion: Array, neighbors: Array, names: Sequence[str]) -> pd.DataFrame:
-    """Return pairs of types of which one is predicted for the other because of spillover.
-
-    Shapes: (n_types, n_types) each; `without` and `confusion` have numbers of cells.
-    """
+    """Return pairs of types of which one is predicted for the other because of spillover."""
     more = (confusion - without) / confusion.sum(axis=1, keepdims=True)
     np.fill_diagonal(more, -np.inf)
     is_listed = (more >= _LEAST) | (more == more.max(axis=1, keepdims=True))
@@ -141,14 +116,18 @@ def _ratio(values: Array, of: Array) -> Array:
     return np.asarray(np.divide(values, of, out=np.zeros_like(of), where=of > 0))
 
 
-def exclusive(counts: Array, codes: Index) -> Pairs:
-    """Find markers that exclude each other (Hartman and Satija 2024) in the reference."""
+def exclusive(counts: Array, codes: Index) -> pd.DataFrame:
+    """Return pairs of markers that exclude each other in the reference (Hartman and Satija 2024).
+
+    They are the places of two genes, and the share of the cells with either that have both.
+    """
     on = counts > 0
     of_types = np.array([on[codes == code].mean(axis=0) for code in np.unique(codes)])
     marker = of_types.max(axis=0) >= _MARKER
     shares = coexpression(on)
-    first, second = np.nonzero(np.triu((shares <= _EXCLUSIVE) & marker[:, None] & marker, 1))
-    return Pairs(first, second, shares[first, second])
+    gene, other = np.nonzero(np.triu((shares <= _EXCLUSIVE) & marker[:, None] & marker, 1))
+    pairs = {"gene": gene, "other": other, "coexpression_reference": shares[gene, other]}
+    return pd.DataFrame(pairs)
 
 
 #: Counts that are added to those of a gene in the reference, so that its logarithm is finite.
@@ -179,31 +158,6 @@ class Means(NamedTuple):
         return weights @ self.means, weights**2 @ variances
 
 
-class Efficiencies(NamedTuple):
-    """Relative detection efficiencies, on a logarithmic scale."""
-
-    #: Mean and standard deviation of the logarithm, given the data, shape (n_genes,).
-    middle: Array
-    spread: Array
-    #: μ and τ: those of a gene that was not measured.
-    prior_middle: float
-    prior_spread: float
-
-
-class Spilled(NamedTuple):
-    """What spillover does to a forecast."""
-
-    #: Accuracy without it.
-    accuracy: float
-    #: Of :func:`leaks`.
-    leaks: pd.DataFrame
-    #: Markers that exclude each other in the reference, and the share of the cells with either
-    #: that have both on the platform, without spillover and with it, shape (n_pairs,) each.
-    pairs: Pairs
-    without: Array
-    coexpression: Array
-
-
 class Forecast(NamedTuple):
     """What labels are forecast to be on a platform."""
 
@@ -211,11 +165,19 @@ class Forecast(NamedTuple):
     per_label: pd.DataFrame
     #: The accuracy, and the ends of its interval.
     accuracies: Array
-    spilled: Spilled | None = None
+    #: With spillover: the accuracy without it; of :func:`leaks`; and of :func:`exclusive`, with the
+    #: shares that have both on the platform, with spillover and without it.
+    accuracy_without_spillover: float = np.nan
+    leaks: Any = ()
+    pairs: Any = ()
 
 
-def shrunk(ratios: Array, variances: Array) -> Efficiencies:
-    """Draw logarithms of ratios to their mean, the more the less is known of them."""
+def shrunk(ratios: Array, variances: Array) -> tuple[Array, Array]:
+    """Return means and standard deviations of logarithms of ratios, given the data.
+
+    They are drawn to μ, the more the less is known of them; those of a gene that was not measured,
+    μ and τ, come last.
+    """
 
     def middle(tau: float) -> float:
         return float(np.average(ratios, weights=1.0 / (variances + tau**2)))
@@ -228,12 +190,11 @@ def shrunk(ratios: Array, variances: Array) -> Efficiencies:
     tau = float(np.exp(optimum.x))
     mu = middle(tau)
     share = tau**2 / (tau**2 + variances)
-    spread = tau * np.sqrt(1.0 - share)
-    return Efficiencies(mu + share * (ratios - mu), spread, mu, tau)
+    return np.append(mu + share * (ratios - mu), mu), np.append(tau * np.sqrt(1.0 - share), tau)
 
 
-def estimated(reference: Means, platform: Means, weights: Array) -> Efficiencies:
-    """Efficiencies there, as a share of those here, in cells of given shares of the types."""
+def estimated(reference: Means, platform: Means, weights: Array) -> tuple[Array, Array]:
+    """Return logarithms of efficiencies there as shares of those here, as :func:`shrunk` does."""
     assays = reference, platform
     totals = [assay.total(weights) for assay in assays]
     ratio = totals[1][0].sum() / totals[0][0].sum()
@@ -259,10 +220,7 @@ def off_target(reference: Means, platform: Means, weights: Array) -> Array:
 
 
 def bits(codebook: Mapping[int, str], n_genes: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the bits of each gene, shape (n_genes, n_bits), and whether it has a codeword.
-
-    The codebook is by the place of a gene.
-    """
+    """Return the bits of each gene, shape (n_genes, n_bits), and whether it has a codeword."""
     has_codeword = np.zeros(n_genes, dtype=bool)
     has_codeword[list(codebook)] = True
     words = np.zeros((n_genes, len(next(iter(codebook.values()), ""))), dtype=bool)
@@ -271,10 +229,10 @@ def bits(codebook: Mapping[int, str], n_genes: int) -> tuple[NDArray[np.bool_], 
     return words, has_codeword
 
 
-def ends(values: Array, axis: int = 0) -> Array:
-    """Both ends of the interval, over the values along an axis."""
+def ends(values: Array) -> Array:
+    """Both ends of the interval, over the values along the first axis."""
     tail = (1.0 - INTERVAL) / 2.0
-    return np.asarray(np.quantile(values, [tail, 1.0 - tail], axis=axis))
+    return np.asarray(np.quantile(values, [tail, 1.0 - tail], axis=0))
 
 
 def of_labels(
@@ -292,28 +250,26 @@ def of_labels(
     n_genes), and `rates` their means over each cell and those nearest to it.
     """
     rng = np.random.default_rng(random_state)
-    around, resampling = rng.spawn(2)  # counts are the same with and without spillover
+    spilling, resampling = rng.spawn(2)  # counts are the same with and without spillover
     works, drawn = detection.draws(counts.shape[1], _DRAWS, random_state)
     present, n_cells = np.unique(codes, return_counts=True)
     samples, read, plain = [], [], []
-    givers = None if spillover is None else Around(spillover, codes)
     together: Array = np.zeros(())  # then of shape (2, n_genes, n_genes)
     for work, efficiency in zip(works, drawn, strict=True):
         seen = counted(counts, rates, efficiency * work, detection.off_target, rng)
-        if givers is not None:
-            plain.append(_scores(seen, codes, names))
-            unmixed, seen = seen, givers.mixed(seen, codes, around)
+        if spillover is not None:
+            plain.append(label_scores(coordinates(normalised(seen)), codes, names))
+            unmixed, seen = seen, mixed(seen, codes, spillover, spilling)
             together = together + np.stack([coexpression(cells > 0) for cells in (unmixed, seen)])
-        read.append(_scores(seen, codes, names))
+        read.append(label_scores(coordinates(normalised(seen)), codes, names))
         hits = read[-1].per_label["recall"].to_numpy() * n_cells
         samples.append(possible(hits, n_cells, resampling))
     sampled = np.concatenate(samples)
     recall, confusion, accuracy = _mean_scores(read)
     low, high = ends(sampled)
-    table = pd.DataFrame(
-        {"n_cells": n_cells, "recall": recall, "recall_low": low, "recall_high": high},
-        index=pd.Index([names[code] for code in present], name="label"),
-    )
+    index = pd.Index([names[code] for code in present], name="label")
+    recalls = {"n_cells": n_cells, "recall": recall, "recall_low": low, "recall_high": high}
+    table = pd.DataFrame(recalls, index)
     accuracies = np.array([accuracy, *ends(sampled @ (n_cells / n_cells.sum()))])
     if spillover is None:
         return Forecast(table, accuracies)
@@ -321,25 +277,20 @@ def of_labels(
     neighbors = spillover.neighbors[np.ix_(present, present)]
     leaking = leaks(without, confusion, neighbors, list(table.index))
     pairs = exclusive(counts, codes)
-    of_pairs = together[:, pairs.first, pairs.second] / _DRAWS
-    return Forecast(table, accuracies, Spilled(plain_accuracy, leaking, pairs, *of_pairs))
+    shares = together[:, pairs["gene"], pairs["other"]] / _DRAWS
+    pairs.insert(2, "coexpression", shares[1])
+    pairs["coexpression_without_spillover"] = shares[0]
+    return Forecast(table, accuracies, plain_accuracy, leaking, pairs)
 
 
 def possible(
     hits: Array, n_cells: Index, rng: np.random.Generator, discrepancy: float = DISCREPANCY
 ) -> Array:
-    """Recalls that as many cells could show where so many of each label were right in a draw.
-
-    They are shares of cells, so that an interval may have 0 and 1, which rare types often have.
-    """
+    """Recalls that as many cells could show where so many of each label were right in a draw."""
     shape = (_RESAMPLES, len(hits))
     of_cells = rng.beta(hits + 0.5, n_cells - hits + 0.5, size=shape)
     expected = expit(logit(of_cells) + discrepancy * rng.standard_normal(shape))
     return np.asarray(rng.binomial(n_cells, expected) / n_cells)
-
-
-def _scores(counts: Array, codes: Index, names: Sequence[str]) -> LabelScores:
-    return label_scores(coordinates(normalised(counts)), codes, names)
 
 
 def _mean_scores(draws: list[LabelScores]) -> tuple[Array, Array, float]:

@@ -1,4 +1,4 @@
-"""Genes in files: tables of genes, as of vendors, and lists of genes by name, as markers are."""
+"""Genes in files: panels, tables of genes, and lists of genes by name, as markers are."""
 
 from __future__ import annotations
 
@@ -16,16 +16,238 @@ import pandas as pd
 
 from .._files import bad_file, reading, reason
 from ..checks import needs
-from ..errors import InvalidType, InvalidValue, Unreachable, listed, naming, short
+from ..errors import InvalidType, InvalidValue, NotFound, Unreachable, listed, naming, short
 from . import names, sheets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
 log = logging.getLogger(__name__)
 
-#: Columns of a table of genes beside symbol, id and ``n_probes``.
-COLUMNS = ("species", "n_probes", "previous", "aliases", "family")
+#: Endings of files of panels; texts may be packed.
+ENDINGS = (*sheets.LISTS, *sheets.SETS)
+#: Further columns of tables that are read.
+_FURTHER: tuple[str, ...] = ("n_probe_sets", "codewords", "annotation", "force", "group")
+_FURTHER += ("must_have", "backup", "source", "name")
+#: Where genes of an order are from: those that had to be in it, and its backups, are named so.
+_SOURCES = ("included", "selected", "added", "replacement", "listed", "backup", "")
+#: Heads that say by flags which rows are the panel, and at last, which are not.
+_CHOSEN = (
+    r"selected|selection",
+    r".*(selected|selection)",
+    r"included?|inpanel|keep|used?|highlyvariable",
+    r"excluded?|drop(ped)?|removed?|failed",
+)
+#: Heads of codewords as texts, and of single bits, and fewest bits of a codebook.
+_WORDS = (r"(binary)?(barcode|code)|codeword|sequence",)
+_BIT, _FEWEST_BITS = re.compile(r"(bit|b|rs|r|hyb|round|readout|ch)?\d+(ch\d+)?"), 3
+
+
+class PanelFile(list[str]):
+    """Genes of a panel in the order of its file, as :func:`read_panel` reads them.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row per gene: ``gene``, ``id`` (of Ensembl without its version, FlyBase, WormBase or
+        TAIR, or ``""``), and what the file has of ``n_probe_sets``, ``codewords``, ``annotation``,
+        ``force``, ``group``, ``must_have``, ``backup``, ``source`` and ``name``, such as an
+        accession, by which a gene is found whose ``id`` and ``gene`` are not in the data.
+    form : str
+        ``"list"``, ``"table"``, ``"codebook"`` or ``"gene sets"``.
+    controls, repeated, backups : list of str
+        Names of controls and blanks; genes that the file has more than once; and backups of others.
+        Neither controls nor backups are in the panel.
+    codebook : DataFrame
+        Bits of every gene, one column per bit, of a form that has them.
+    """
+
+    def __init__(self, table: pd.DataFrame, form: str) -> None:
+        super().__init__(table["gene"])
+        self.table, self.form = table, form
+        self.controls: list[str] = []
+        self.repeated: list[str] = []
+        self.backups: list[str] = []
+        self.codebook: pd.DataFrame | None = None
+
+
+def read_panel(
+    path: str | Path,
+    *,
+    column: str | None = None,
+    sheet: str | None = None,
+    set_name: str | None = None,
+) -> PanelFile:
+    r"""Read the genes of a panel from a vendor's file, a list, a table or gene sets.
+
+    Predesigned panels and orders of 10x Genomics, codebooks of MERSCOPE, MERlin and others, with
+    bits in columns or in a text, gene lists of CosMx, Vizgen's designs and sheets of
+    :func:`write_order` are recognised.  Controls and blanks are left out, and named in a note, as
+    are backups.
+
+    Parameters
+    ----------
+    path : str or path
+        File to read:
+
+        - ``.txt``, ``.csv``, ``.tsv``, ``.xlsx``: a table with a header, or a list of names, with
+          or without one; in texts ``#`` begins a comment
+        - ``.grp``, ``.rcc`` of nCounter, ``.fasta`` of BD Rhapsody
+        - ``.gmt``, ``.json``: gene sets, see :func:`read_markers`
+
+        Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
+    column : str, default None
+        Column of a table.  None: one headed gene, symbol, name or alike that holds symbols; else
+        the only one that does; else one with a head, of other names or of ids.
+    sheet : str, default None
+        Sheet of a workbook.  None: the first that has genes.
+    set_name : str, default None
+        Gene set of a ``.gmt`` or ``.json``.  None: all sets.
+
+    Returns
+    -------
+    list of str
+        Names in the order of the file, each once, with ``form``, the form of the file; ``table``, a
+        DataFrame of what it says of each gene; and ``controls``.
+
+    Raises
+    ------
+    ValueError
+        If not one column may hold the genes; if a name is a formula, a date or a number, as
+        spreadsheets make of names, or has a note beside it; or if a cell may hold one or several.
+
+    See Also
+    --------
+    read_markers : Read markers of cell types.
+    write_order : Write an order.
+    write_genes : Write a selection.
+
+    Notes
+    -----
+    The header of a table is the first row with a known head that has genes below it, or with
+    `column`; rows above it are titles.  What a column holds is asked before it is taken: numbers of
+    rows, flags, sequences, samples and descriptions are no genes.  In a table with a column
+    ``selected``, ``included``, ``in_panel``, ``keep``, ``use`` or ``highly_variable`` of flags, the
+    panel is the rows where that is true.
+
+    A cell may hold several names: ``CD3D, CD3E``.  Commas, semicolons, bars, line breaks and
+    ``///`` separate them where every part can be a name, and the whole is none; blanks do between
+    present symbols.  A slash is part of a name, as in ``CCL3/L1/L3``, or refused (``NKG7/GNLY``).
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, glfs_bio
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "catalogue.csv"
+    ...     _ = path.write_text("Gene,Annotation\nCD3D,T cells\nMS4A1,B cells\n")
+    ...     panel = glfs_bio.io.read_panel(path)
+    >>> panel
+    ['CD3D', 'MS4A1']
+    """
+    path, ending = sheets.checked(path, ENDINGS, column=column, sheet=sheet, set_name=set_name)
+    if ending in sheets.SETS:
+        return _of_sets(path, set_name)
+    return _of_table(path, sheets.table(path, sheet, column), column)
+
+
+def is_panel_file(text: str) -> bool:
+    """Whether a text is the path of a file that may hold a panel."""
+    return sheets.ending(Path(text)) in ENDINGS and Path(text).is_file()
+
+
+def _panel(
+    path: Path, form: str, table: pd.DataFrame, codebook: pd.DataFrame | None = None
+) -> PanelFile:
+    """Return a panel without controls and backups, and say what is left out."""
+    table, symbols = sheets.with_ids(table), table["gene"]
+    is_control = symbols.map(names.is_control).astype(bool)
+    is_gene = (symbols != "") & ~is_control
+    is_backup = is_gene & table.get("backup", pd.Series("", table.index)).map(sheets.is_yes)
+    sheets.check_read(str(path), list(symbols[is_gene]), may_be_prose=sheets.ending(path) == ".gmt")
+    panel = table[is_gene & ~is_backup]
+    if panel.empty:
+        raise bad_file(path, "has no gene names, or none that is no backup")
+    rows = panel.drop_duplicates("gene")
+    file = PanelFile(rows.reset_index(drop=True), form)
+    if codebook is not None:
+        file.codebook = codebook.loc[rows.index].set_axis(list(rows["gene"]), axis=0)
+    file.controls = list(symbols[is_control].unique())
+    file.backups = list(symbols[is_backup & ~symbols.isin(file)].unique())
+    file.repeated = list(panel["gene"][panel["gene"].duplicated()].unique())
+    for text, left_out in (("controls", file.controls), ("backups", file.backups)):
+        if left_out:
+            log.warning(f"{path} has {len(left_out)} {text}, left out: {listed(left_out, 3)}.")
+    return file
+
+
+def _of_sets(path: Path, set_name: str | None) -> PanelFile:
+    """Return the genes of one gene set of a file, or of all."""
+    sets = read_markers(path)
+    if set_name is not None and set_name not in sets:
+        raise NotFound(f"`set_name={short(set_name)}` is not in {path}: it has {listed(sets)}")
+    members = [gene for name in sets if set_name in (None, name) for gene in sets[name]]
+    return _panel(path, "gene sets", pd.DataFrame({"gene": members, "id": ""}, dtype=object))
+
+
+def _of_table(path: Path, rows: list[list[str]], column: str | None) -> PanelFile:
+    """Return the panel of a table, a codebook or a list."""
+    sheet, table = sheets.gene_table(str(path), rows, column, _FURTHER)
+    codebook = None if column is not None else _codebook(path, sheet)
+    if codebook is None:
+        table = sheets.one_name_a_row(str(path), table[_chosen(str(path), sheet)])
+    is_gene = table["id"].map(names.is_id).astype(bool)
+    nameless = (table["gene"] == "") & ~table["id"].map(names.is_number).astype(bool)
+    table["gene"] = table["gene"].mask(nameless, table["id"].map(names.as_id))
+    if "name" not in table and (table["id"] != "").any():
+        table["name"] = table["id"].mask(is_gene, "")
+    table["id"] = table["id"].where(is_gene, "")
+    if "source" in table and table["source"].isin(_SOURCES).all():
+        for flag, source in (("must_have", "included"), ("backup", "backup")):
+            table[flag] = table.get(flag, np.where(table["source"] == source, "TRUE", "FALSE"))
+    is_list = sheets.ending(path) == ".txt" and len(sheet.heads) < 2
+    form = "codebook" if codebook is not None else "list" if is_list else "table"
+    return _panel(path, form, table, codebook)
+
+
+def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
+    """Return which rows are the panel: all, unless a column of flags says so."""
+    for head in _CHOSEN:
+        columns = [sheet.column(at) for at in sheet.headed([head])]
+        flags = [cells for cells in columns if {*map(str.casefold, cells)} <= sheets.FLAGS]
+        if len(flags) > 1:
+            raise bad_file(path, f"has several columns of flags of the panel ({head}): leave one")
+        if flags:
+            is_yes = np.array([*map(sheets.is_yes, flags[0])], dtype=bool)
+            is_chosen = ~is_yes if head == _CHOSEN[-1] else is_yes
+            if not is_chosen.any():
+                raise bad_file(path, "has a column of flags that selects no gene: correct it")
+            return is_chosen
+    return np.ones(len(sheet.rows), dtype=bool)
+
+
+def _codebook(path: Path, sheet: sheets.Sheet) -> pd.DataFrame | None:
+    """Return the bits of a codebook, in columns or in a text of each row; None: it is none."""
+    bits = [at for at, head in enumerate(sheet.plain) if _BIT.fullmatch(head)]
+    words = [sheet.column(at) for at in sheet.headed(_WORDS)][:1]
+    n_flags = sum(sheet.kinds[at] == "flags" for at in bits)
+    if len(bits) >= _FEWEST_BITS and 2 * n_flags > len(bits):
+        rows = [[row[at] for at in bits] for row in sheet.rows]
+        heads = [sheet.heads[at] for at in bits]
+    elif words and sheets.kind_of(words[0]) == "bits":
+        rows = [list(re.sub(r"\s", "", word)) for word in words[0]]
+        heads = [f"bit{n + 1}" for n in range(max(map(len, rows)))]
+    else:
+        return None
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(heads) or not {*row} <= {"0", "1"}:
+            raise bad_file(path, f"has not {len(heads)} bits in row {number}: write them as texts")
+    return pd.DataFrame(np.array(rows, dtype=np.int8), columns=heads)
+
+
+#: Columns of a table of genes beside symbol and id.
+_OF_GENES = ("species", "n_probe_sets", "previous", "aliases", "family")
 _GTF = (".gtf", ".gff", ".gff3")
 #: Attributes of a gene in a GTF or GFF3 file.
 _ATTRIBUTE = re.compile(r'(gene_id|gene_name|Name|ID)[ =]"?(?:gene:)?([^";]+)')
@@ -37,21 +259,18 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
     Parameters
     ----------
     path : str or Path
-        ``.csv``, ``.tsv``, ``.txt`` or ``.xlsx`` with a header, such as ``Species,Ensembl ID,Gene
-        symbol`` of 10x Genomics, ``gene_name,chr,probe_count``, or the complete set of HGNC;
-        ``features.tsv`` of 10x; ``.gtf`` or ``.gff3``, of which the genes are read; a list of
-        names.  All but the ``.xlsx`` also with ``.gz``, ``.bz2`` or ``.xz``.  Headers, row numbers
-        and several names in a cell are read as by :func:`read_panel`.
+        A table such as ``Species,Ensembl ID,Gene symbol`` of 10x Genomics,
+        ``gene_name,chr,probe_count`` or the complete set of HGNC, or a list of names, as
+        :func:`read_panel` reads them; ``features.tsv`` of 10x; ``.gtf`` or ``.gff3``.
     species : str, default None
         Species of the genes to return, such as ``"Homo sapiens"`` or ``"human"``.  None: all.
 
     Returns
     -------
     DataFrame
-        One row per gene, with those of the columns ``symbol``, ``id`` (of Ensembl, without its
-        version, or of another database), ``species``, ``n_probes``, ``previous``, ``aliases`` (with
-        ``|`` between names) and ``family`` that the file has; ``symbol`` and ``id`` are always
-        there, ``""`` where unknown.  A gene that is in several places has the most probes of them.
+        One row per gene: ``symbol`` and ``id`` (of Ensembl, without its version, or of another
+        database), ``""`` where unknown; and what the file has of ``species``, ``n_probes`` (of
+        several places the most), ``previous``, ``aliases`` (``|`` between names) and ``family``.
 
     Examples
     --------
@@ -86,7 +305,7 @@ def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
         if isinstance(source, pd.DataFrame):
             frame = _of_rows(None, sheets.of_frame(source))
         elif isinstance(source, Collection) and not isinstance(source, bytes):
-            frame = _genes(pd.DataFrame({"symbol": list(map(str, source)), "id": ""}, dtype=object))
+            frame = _genes(pd.DataFrame({"gene": list(map(str, source)), "id": ""}, dtype=object))
         else:
             raise InvalidType(f"`{argument}={short(source)}` must be a file, a table or names")
     if frame.empty:
@@ -96,27 +315,23 @@ def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
 
 def _of_rows(source: object, rows: list[list[str]]) -> pd.DataFrame:
     """Return a table of genes out of rows, with a header or without one."""
-    further = ("n_probe_sets", *(name for name in COLUMNS if name != "n_probes"))
-    frame = sheets.one_name_a_row(source, sheets.gene_table(source, rows, further=further)[1])
-    frame = frame.rename(columns={"gene": "symbol", "n_probe_sets": "n_probes"})
-    if "n_probes" in frame:
-        frame["n_probes"] = frame["n_probes"].fillna(0.0)
-    return _genes(frame if "id" in frame else frame.assign(id=""))
+    frame = sheets.one_name_a_row(source, sheets.gene_table(source, rows, further=_OF_GENES)[1])
+    frame["id"] = frame["id"].mask(frame["id"].map(names.is_number).astype(bool), "")
+    return _genes(frame)
 
 
 def _genes(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the same with ids in one spelling, and each gene once."""
-    ids = frame["id"].map(names.as_id)
-    ids = ids.mask(ids.map(names.is_number).astype(bool), "")
-    is_id = (ids == "") & frame["symbol"].map(names.is_id).astype(bool)
-    frame = frame.assign(id=ids.mask(is_id, frame["symbol"].map(names.as_id)))
+    """Return genes with their ids, each once."""
+    frame = sheets.with_ids(frame)
     for name in {"previous", "aliases"} & set(frame):
         frame[name] = frame[name].str.replace(", ", "|", regex=False)
-    is_gene = (frame["symbol"] + frame["id"] != "") & ~frame["symbol"].map(names.is_control)
-    genes = frame.loc[is_gene, [name for name in ("symbol", "id", *COLUMNS) if name in frame]]
+    is_gene = (frame["gene"] + frame["id"] != "") & ~frame["gene"].map(names.is_control)
+    columns = [name for name in ("gene", "id", *_OF_GENES) if name in frame]
+    genes = frame.loc[is_gene, columns]
+    genes = genes.rename(columns={"gene": "symbol", "n_probe_sets": "n_probes"})
     if "n_probes" in genes:  # of a gene that is in several places, such as haplotypes, the most
         most = genes.groupby(list(genes.columns.drop("n_probes")), sort=False)["n_probes"]
-        genes = genes.assign(n_probes=most.transform("max"))
+        genes = genes.assign(n_probes=most.transform("max").fillna(0.0))
     return genes.drop_duplicates(ignore_index=True)
 
 
@@ -153,23 +368,20 @@ def read_markers(
     path : str, path or DataFrame
         File to read, or a table:
 
-        - ``.csv``, ``.tsv``, ``.txt``, ``.xlsx``: a table with a row per gene, such as
-          ``cell type,gene``, or ``group,names`` of scanpy; with a row per type, whose genes are in
-          one cell or in several; with a column per type, whose genes are below its name; or with
-          a row per gene and columns of flags, one per type
-        - ``.gmt``: gene sets, one a line: name, description and genes, separated by tabs; a
-          weight after a gene, as in ``CD3D,1.0`` of Enrichr, is left out
+        - ``.csv``, ``.tsv``, ``.txt``, ``.xlsx``: a table with a row per gene, as
+          ``cell type,gene``; a row per type, whose genes are in one cell or in several; a column
+          per type, with its genes below; or a row per gene and a column of flags per type
+        - ``.gmt``: gene sets; a weight after a gene, as in ``CD3D,1.0`` of Enrichr, is left out
         - ``.json``: lists of genes by name
 
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
     sheet : str, default None
         Sheet of a workbook.  None: the first that has genes.
     type : str, default None
-        Column of a table with the types.  None: one with a known head, such as ``cell type``,
-        ``cluster`` or ``group``.
+        Column with the types.  None: one headed ``cell type``, ``cluster``, ``group`` or alike.
     gene : str, default None
-        Column of a table with the genes.  None: one with a known head, such as ``gene`` or
-        ``markers``, several that are numbered, or the only one that holds symbols or ids.
+        Column with the genes.  None: one headed ``gene``, ``markers`` or alike, several that are
+        numbered, or the only one that holds symbols or ids.
 
     Returns
     -------
@@ -199,15 +411,14 @@ def read_markers(
     if isinstance(path, pd.DataFrame) and sheet is not None:
         raise InvalidValue(f"`sheet={short(sheet)}` is for a workbook")
     if isinstance(path, pd.DataFrame):
-        return _lists(None, _of_table(None, sheets.of_frame(path), type, gene))
-    endings = (*sheets.SETS, *sheets.LISTS)
-    path, ending = sheets.checked(path, endings, sheet=sheet, type=type, gene=gene)
+        return _lists(None, _by_type(None, sheets.of_frame(path), type, gene))
+    path, ending = sheets.checked(path, ENDINGS, sheet=sheet, type=type, gene=gene)
     if ending == ".gmt":
         return _lists(str(path), _of_gmt(path), may_be_prose=True)
     if ending == ".json":
         return _lists(str(path), _of_json(path))
     rows = sheets.table(path, sheet, type or gene)
-    return _lists(str(path), _of_table(str(path), rows, type, gene))
+    return _lists(str(path), _by_type(str(path), rows, type, gene))
 
 
 def _lists(
@@ -233,8 +444,7 @@ def _of_gmt(path: Path) -> Iterator[tuple[str, list[str]]]:
         cells = [re.sub(r",\d+\.\d+$", "", field) for field in fields[1:]]  # without weights
         genes = _names_in(str(path), cells, may_be_prose=True)  # Reactome has some in words
         if not name or not genes or name in set_names:
-            text = f"is no GMT file, or has a set twice ({line[:40]!r})"
-            raise bad_file(path, f"{text}: mend this line")
+            raise bad_file(path, f"is no GMT file, or has a set twice: mend {line[:40]!r}")
         set_names.add(name)
         yield name, genes
 
@@ -245,27 +455,18 @@ def _of_json(path: Path) -> Iterator[tuple[str, list[str]]]:
         content = json.loads(sheets.text(path))
     for name, cells in content.items() if isinstance(content, dict) else [("", None)]:
         if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
-            text = f"holds something else than lists of names under {short(name)}"
-            raise bad_file(path, f"{text}: pass the names as a list, or write them into a .txt")
+            raise bad_file(path, f"has no list of names in {short(name)}: write them into a .txt")
         yield name, _names_in(str(path), cells)
 
 
-def _of_table(
+def _by_type(
     source: object, rows: list[list[str]], type: str | None, gene: str | None
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield types with some of their genes, from the rows of a table.
-
-    They are in rows, where a column holds the types; else a column has the genes of a type below
-    its head, or says by flags which genes are of it.
-    """
+    """Yield types with genes: of a column of types, or of a column of genes or flags per type."""
     table = sheets.headed(rows, type or gene, heads=_HEADS)
     heads, kinds = table.heads, table.kinds
-    of_type = table.headed(sheets.HEADS["type"])[:1]
-    if type is not None:
-        of_type = [table.index_of(source, "type", type)]
-    of_genes = _gene_columns(table, of_type)
-    if gene is not None:
-        of_genes = [table.index_of(source, "gene", gene)]
+    of_type = table.named(source, "type", type) or table.headed(sheets.HEADS["type"])[:1]
+    of_genes = table.named(source, "gene", gene) or _gene_columns(table, of_type)
     further = [at for at, head in enumerate(heads) if head and at not in of_genes]
     are_types = all(heads[at] and not sheets.is_head(heads[at], _HEADS) for at in of_genes)
     if of_type and of_genes:
@@ -287,7 +488,7 @@ def _of_table(
 
 
 def _names_in(source: object, cells: Iterable[str], **options: bool) -> list[str]:
-    return [name for cell in cells for name in sheets.names_of(source, cell, **options)]
+    return [name for cell in cells if cell for name in sheets.names_of(source, cell, **options)]
 
 
 def _gene_columns(table: sheets.Sheet, of_type: list[int]) -> list[int]:
@@ -301,9 +502,9 @@ def _gene_columns(table: sheets.Sheet, of_type: list[int]) -> list[int]:
         same = [at for at in with_head if table.plain[at] == table.plain[with_head[0]]]
         return same + [at for at in of_genes if at > same[0] and not table.heads[at]]
     numbered = [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]
-    if any(_LACKING.match(table.heads[at]) for at in of_genes):
-        return numbered
-    return numbered or ([] if of_type and len(of_genes) > 1 else of_genes)
+    is_unclear = any(_LACKING.match(table.heads[at]) for at in of_genes)
+    is_unclear |= len(of_type) > 0 and len(of_genes) > 1
+    return numbered or ([] if is_unclear else of_genes)
 
 
 def said_of(gene_sets: object) -> str | None:
@@ -321,8 +522,7 @@ def sets_of(source: str | Path | Mapping[str, Collection[str]]) -> dict[str, lis
             return read_markers(path)
         source = _library(source)
     if not isinstance(source, Mapping):
-        text = f"`gene_sets={short(source)}` must be a GMT file, a `dict` or a gseapy library"
-        raise InvalidType(text)
+        raise InvalidType(f"`gene_sets={short(source)}` must be a GMT file, a `dict` or a library")
     for name, genes in source.items():
         if isinstance(genes, str) or not isinstance(genes, Iterable):
             raise InvalidType(f"`gene_sets={short(genes)}` must be a list for {str(name)!r}")
@@ -339,9 +539,8 @@ def _library(name: str) -> Any:
         requests.head(_LIBRARIES, timeout=_PATIENCE)  # gseapy itself waits for half a minute
         return gseapy.parser.download_library(name, organism="human")
     except Exception as error:  # gseapy raises a plain one for a name that it does not know
-        text = f"`gene_sets={short(name)}` is no file, and no library that gseapy can reach"
-        remedy = f"({reason(error)}): choose one of gseapy.get_library_name()"
-        raise Unreachable(f"{text} {remedy}") from error
+        text = f"`gene_sets={short(name)}` is no file, nor a library in reach ({reason(error)})"
+        raise Unreachable(f"{text}: choose one of gseapy.get_library_name()") from error
 
 
 def within(
@@ -354,6 +553,6 @@ def within(
     if not fitting:
         members = listed([gene for genes in sets.values() for gene in genes], 3)
         text = f"`gene_sets` ({members}) have no set of {smallest} to {largest:g} genes of the data"
-        remedy = "change `min_size`, or name the column that is spelt as they are with `symbols`"
+        remedy = "change `min_size`, or name the column that is spelt so with `symbols`"
         raise InvalidValue(f"{text} ({listed(universe, 3)}): {remedy}")
     return fitting

@@ -8,7 +8,6 @@ them.  MGI does not say which of its synonyms were symbols, so that those of mou
 from __future__ import annotations
 
 import io
-import lzma
 import re
 import unicodedata
 from collections import defaultdict
@@ -67,8 +66,11 @@ NAMELESS = (
     r"\d+[A-Z]\d+Rik\w*|(RP\d+|CT[A-D]|KB|LA16c|XX[a-z]+|LL\d\w+|GS1|WI2)-\w*\d\w*(\.\d+)?"
     r"|[A-Z]{2}\d{6}(\.\d+)?|[A-Z]\d{5}\.\d+|\w+_loc\d+"
 )
-#: Greek letters that stand for a Latin one in symbols, as in IFN-gamma.
-_GREEK = re.compile("alpha|beta|gamma|delta|epsilon|zeta|kappa|lambda")
+#: Greek letters as words, and those that stand for a Latin one in symbols, as in IFN-gamma.
+_GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
+_GREEK += "sigma tau upsilon phi chi psi omega"
+_WORDS = str.maketrans(dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK.split(), strict=True)))
+_AS_LATIN = re.compile("alpha|beta|gamma|delta|epsilon|zeta|kappa|lambda")
 _SEPARATOR = r"(?:[^\w\n|]|_)+"
 _SEPARATORS = re.compile(_SEPARATOR)
 _OUTSIDE_DIGITS = re.compile(rf"(?<!\d){_SEPARATOR}|{_SEPARATOR}(?!\d)")
@@ -81,10 +83,10 @@ _JOINED = re.compile(r"[,;|/\s、，；]")
 _BETWEEN = re.compile(r"[,;|\r\n、，；]|///")
 _AROUND = " \t[]"
 _IN_A_LIST = re.compile(r"(?=.*[^\W\d_])\w(?:[\w.:/'*+@~-]|\([^()\s]*\)|\[[^][\s]*\])*")
+#: What ends the name of an antibody, as BD names them beside genes.
+ANTIBODY = "|pAbO"
 #: In a list, what stands for no name.
 NO_NAME = frozenset({"", "NA", "NaN", "nan"})
-#: Share of names that are known, at least, of texts that are names.
-_MOSTLY = 0.8
 
 #: How a name was found, the surest way first, or why it was not.
 FOUND = ("symbol", "id", "version", "present", "retired", "alias", "case")
@@ -119,17 +121,10 @@ def _is_of(genes: pd.DataFrame, species: str) -> pd.Series:
 
 
 @cache
-def _shipped() -> str:
-    """Return the text of the names that are shipped."""
-    packed = files(__package__).joinpath("names.tsv.xz").read_bytes()
-    return lzma.decompress(packed).decode("utf-8")
-
-
-@cache
 def nomenclature() -> pd.DataFrame:
     """Return the names that are shipped, as a table of genes."""
-    text = io.StringIO(_shipped())
-    return pd.read_csv(text, sep="\t", dtype=str, keep_default_na=False, quoting=3)
+    packed = io.BytesIO(files(__package__).joinpath("names.tsv.xz").read_bytes())
+    return pd.read_csv(packed, sep="\t", compression="xz", dtype=str, na_filter=False, quoting=3)
 
 
 def versionless(name: str) -> str:
@@ -151,15 +146,17 @@ def as_id(text: str) -> str:
 def several(text: str) -> list[str]:
     """Return the names in a text, which is one or a list of them; none: that cannot be said.
 
-    What a nomenclature knows is one name.  Otherwise commas, semicolons, bars, line breaks and
-    ``///`` separate names where every part can be one, and so do blanks between present symbols or
-    ids.  A slash separates nothing: ``CCL3/L1/L3`` is one name, and ``NKG7/GNLY`` cannot be said.
+    What a nomenclature knows is one name, as is an antibody.  Otherwise commas, semicolons, bars,
+    line breaks and ``///`` separate names where every part can be one, and so do blanks between
+    present symbols or ids.  A slash separates nothing: ``CCL3/L1/L3`` is one name, and
+    ``NKG7/GNLY`` cannot be said.
     """
-    if not _JOINED.search(text) or is_known(text):
+    if not _JOINED.search(text) or text.endswith(ANTIBODY) or is_known(text):
         return [text]
     words = [word.strip(_AROUND) for word in _BETWEEN.split(text)]
     words = [word for word in words if word not in NO_NAME]
-    if any("/" in word and _are_two(word) for word in words):
+    slashed = [word for word in words if "/" in word and not is_known(word)]
+    if any(re.search(r"\s/|/\s", word) or are_present(word.split("/")) for word in slashed):
         return []
     if len(words) < 2:
         by_blanks = words[0].split() if words else []
@@ -168,12 +165,6 @@ def several(text: str) -> list[str]:
     if ids in (0, len(words)) and all(_IN_A_LIST.fullmatch(word) for word in words):
         return words
     return [] if re.search(r"\s", text) else [text]
-
-
-def _are_two(name: str) -> bool:
-    """Whether a slash is between genes, and not in the name of one."""
-    has_blanks = re.search(r"\s/|/\s", name) is not None
-    return (has_blanks or are_present(name.split("/"))) and not is_known(name)
 
 
 def are_present(words: Sequence[str]) -> bool:
@@ -190,8 +181,8 @@ def is_known(name: str) -> bool:
 @cache
 def _names(*, folded: bool) -> frozenset[str]:
     """Return all names of the nomenclature, as they are written or in lower case."""
-    without_species = (line.partition("\t")[2] for line in _shipped().splitlines()[1:])
-    text = "|".join(without_species).replace("\t", "|")
+    genes = nomenclature().drop(columns="species")
+    text = "|".join(genes.to_numpy().ravel())
     return frozenset((text.casefold() if folded else text).split("|")) - {""}
 
 
@@ -202,11 +193,9 @@ def _present() -> dict[str, frozenset[str]]:
     return {name: frozenset({*genes["symbol"], *genes["id"]} - {""}) for name, genes in groups}
 
 
-def are_names(texts: Sequence[str]) -> bool:
-    """Whether nearly all of some texts are known names, ids or controls."""
-    written = _names(folded=False)
-    n_names = sum(text in written or is_id(text) or is_control(text) for text in texts)
-    return bool(texts) and n_names >= _MOSTLY * len(texts)
+def is_name(text: str) -> bool:
+    """Whether a text is a name of the nomenclature as that writes it, an id, or a control."""
+    return text in _names(folded=False) or is_id(text) or is_control(text)
 
 
 def dates(name: str) -> list[tuple[int, int]]:
@@ -243,10 +232,7 @@ def meant_by_date(name: str) -> list[str]:
 
 
 def fold(text: str) -> str:
-    """Return a name without case and separators, but for one hyphen between two digits.
-
-    Names on lines, or between bars, stay apart.
-    """
+    """Return a name, or several between bars, without case and separators but between digits."""
     if text.isalnum():
         return text.casefold()
     return _SEPARATORS.sub("-", _OUTSIDE_DIGITS.sub("", text.casefold()))
@@ -254,14 +240,8 @@ def fold(text: str) -> str:
 
 def _spellings(name: str) -> list[str]:
     """Return a name folded, with Greek letters as words and then as Latin letters."""
-    letters = unicodedata.normalize("NFKC", name.replace("ß", "β"))
-    titles = [unicodedata.name(letter, "") for letter in letters]
-    words = [
-        title.rpartition(" ")[2] if title.startswith("GREEK") else letter
-        for letter, title in zip(letters, titles, strict=True)
-    ]
-    text = "".join(words).casefold()
-    return [fold(text), fold(_GREEK.sub(lambda word: word[0][0], text))]
+    text = unicodedata.normalize("NFKC", name.replace("ß", "β")).casefold().translate(_WORDS)
+    return [fold(text), fold(_AS_LATIN.sub(lambda word: word[0][0], text))]
 
 
 #: Columns of a nomenclature, and how a name in them is one of the gene.
@@ -301,9 +281,7 @@ class Nomenclature:
 
         A present symbol is of its gene alone, and so is a retired one that is no alias of another.
         What is a symbol but for case and separators is of that gene, and of those called just so.
-        Else all that are called so count alike, as P63 and p63 are CKAP4 and TP63, and so do the
-        chains of a complex, as CD3 is CD3D, CD3E and CD3G.  In an annotation it is what an
-        annotation calls so.
+        Else all that are called so count alike (P63), and the chains of a complex (CD3).
         """
         exact, spellings = self.called(name), _spellings(name)
         is_sure = not {"id", "symbol"}.isdisjoint(exact.values())
@@ -348,10 +326,8 @@ def nomenclature_of(species: str) -> Nomenclature:
 class Resolver:
     """Finds names in a table of genes of one species, by ids and by a nomenclature.
 
-    `genes` can be found, or all of the nomenclature; `history` is the nomenclature, a table of
-    genes with ``previous`` or ``aliases``, or the one that is shipped.  With `species` None it is
-    that of most genes of the table, or where the table has several, of the names.  Ids that the
-    table lacks are those of the nomenclature.
+    `genes` can be found, or all of the nomenclature, which is `history`, or the shipped one.
+    `species` None is that of most genes of the table, or where it has several, of the names.
     """
 
     def __init__(
@@ -398,11 +374,8 @@ class Resolver:
         """Return what symbols or Ensembl ids are, in the table's words; `ids` are known ones.
 
         Names that are `annotated` are of one annotation, whose retired symbols are no aliases.
-
-        A row per name: ``name``; ``found``, one of :data:`FOUND` or a key of :data:`NOT_FOUND`;
-        ``place``, the row of the table, −1 where it is not found; ``symbol`` and ``id`` of that
-        row, else ``""``; ``candidates``, of a name that is not found, or that was the symbol of
-        another gene as well, with commas between them.
+        A row per name: ``name``; ``found``, of :data:`FOUND` or :data:`NOT_FOUND`; ``place``, the
+        row of the table or −1; ``symbol`` and ``id`` there; and ``candidates`` of other genes.
         """
         pairs = zip(names, ids or [""] * len(names), strict=True)
         matches = [self.match(name, gene_id, annotated=annotated) for name, gene_id in pairs]
@@ -496,11 +469,12 @@ class Resolver:
 
 
 @lru_cache(maxsize=16)  # the shipped names take most of a second, and every order asks for them
-def rows_by_key(keys: tuple[str, ...]) -> dict[str, list[int]]:
-    """Return the rows of each key, but for ``""``."""
+def rows_by_key(*columns: tuple[str, ...]) -> dict[str, list[int]]:
+    """Return the rows of each key in some columns, but for ``""``."""
     rows = defaultdict(list)
-    for row, key in enumerate(keys):
-        rows[key].append(row)
+    for keys in columns:
+        for row, key in enumerate(keys):
+            rows[key].append(row)
     rows.pop("", None)
     return dict(rows)
 

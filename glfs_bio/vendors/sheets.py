@@ -73,7 +73,7 @@ _LIST_HEADS = ("x", "v1", "0", "unnamed: 0", "column1")
 #: separates its columns; and the share of cells that says what a column holds.
 _SAMPLE, _TOP, _SNIFFED, _MOSTLY = 100, 25, 20_000, 0.8
 #: What a column holds if nearly all of its cells are like this.
-_KINDS = {
+_PATTERNS = {
     "flags": r"true|false|yes|no|0|1",
     "marks": r"[x✓]",
     "bits": r"[01](\s?[01]){2,}",
@@ -85,6 +85,7 @@ _KINDS = {
     "transcripts": r"ENS[A-Z]*[TP]\d{11}(\.\d+)?|[NX][MR]_\d+(\.\d+)?",
     "probes": r"(AFFX-)?\w+_at|ILMN_\d+",
 }
+_KINDS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _PATTERNS.items()}
 #: Flags, in lower case.
 YES = ("true", "t", "yes", "y", "1", "x", "✓")
 FLAGS = {*YES, "false", "f", "no", "n", "0", ""}
@@ -95,16 +96,11 @@ NO_GENES = re.compile(r".+ Capture|Custom|Peaks")
 _COUNTED = ("flags", "row numbers")
 _NUMERIC = ("numbers", "bits", *_COUNTED)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(\D|$))")
-_FORMULA = re.compile(r"=.*|#(N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!)")
-#: What tables have among genes that is none: sums, and marks for nothing.
-_NO_GENE = re.compile(r"\W+|None|NULL|[Nn]/[Aa]|(?i:((sub|grand )?total|sum)\W*)")
+#: What tables have among genes that is none: formulas and their errors, sums, marks for nothing.
+_NO_GENE = re.compile(r"=.*|#[A-Z/0]+[!?]?|\W+|None|NULL|(?i:n/a|((sub|grand )?total|sum)\W*)")
 _AS_TEXT = "spreadsheets make dates and numbers of names: write them again in cells of texts"
 #: What stands between a name and what people note beside it.
 _BESIDE = re.compile(r'[\s,">]|\w\[|://')
-
-
-#: What ends the name of an antibody, as BD names them beside genes.
-ANTIBODY = "|pAbO"
 
 
 def is_yes(cell: object) -> bool:
@@ -125,30 +121,28 @@ def kind_of(cells: Iterable[str], share: float = _MOSTLY) -> str:
     if len(texts) > 2 and any(texts == [*map(str, range(n, n + len(texts)))] for n in (0, 1)):
         return "row numbers"
     texts = texts[:: -(-len(texts) // _SAMPLE)]
-
-    def holds(kind: Callable[[str], Any], texts: list[str]) -> bool:
-        return sum(bool(kind(text)) for text in texts) >= share * len(texts) > 0
-
-    for kind, pattern in _KINDS.items():
-        if holds(re.compile(pattern, re.IGNORECASE).fullmatch, texts):
-            return kind
     words = [word for text in texts for word in names.several(text) or [text]]
-    if holds(names.is_id, words):
-        return "ids"
-    if holds(lambda word: names.are_names([word]), [word for word in words if len(word) > 2]):
-        return "symbols"
-    are_names = holds(lambda word: " " not in word or names.dates(word), words)
-    return "names" if are_names else "prose"
+    long = [word for word in words if len(word) > 2]
+    kinds: list[tuple[str, list[str], Callable[[str], Any]]] = [
+        *((kind, texts, pattern.fullmatch) for kind, pattern in _KINDS.items()),
+        *(("ids", words, names.is_id), ("symbols", long, names.is_name)),
+        ("names", words, lambda word: " " not in word or names.dates(word)),
+    ]
+    for kind, sample, is_of_kind in kinds:
+        if sum(bool(is_of_kind(text)) for text in sample) >= share * len(sample) > 0:
+            return kind
+    return "prose"
 
 
 class Sheet:
     """A table: what its columns are headed, also as :func:`plain` has it, and its rows.
 
-    A column without a head has ``""``, as have all of a table that has no header.
+    A column without a head has ``""``, as have all of a table that has no header.  Rows that repeat
+    the header are left out.
     """
 
     def __init__(self, heads: list[str], rows: list[list[str]]) -> None:
-        self.heads, self.rows = heads, rows
+        self.heads, self.rows = heads, [row for row in rows if row != heads]
         self.plain = [plain(head) for head in heads]
 
     @cached_property
@@ -165,12 +159,12 @@ class Sheet:
         columns = list(enumerate(self.plain))
         return [at for head in heads for at, text in columns if re.fullmatch(head, text)]
 
-    def index_of(self, source: object, argument: str, head: str) -> int:
-        """Return the column that the caller names."""
-        if self.heads.count(head) != 1:
+    def named(self, source: object, argument: str, head: str | None) -> list[int]:
+        """Return the column that the caller names, or none."""
+        if head is not None and self.heads.count(head) != 1:
             text = f"`{argument}={short(head)}` heads no column of {source}, or several"
             raise NotFound(f"{text}: name one of {listed(filter(None, self.heads))}")
-        return self.heads.index(head)
+        return [at for at, text in enumerate(self.heads) if text == head]
 
     def summary(self) -> str:
         """Return the columns and what each holds, for a message."""
@@ -179,7 +173,8 @@ class Sheet:
 
 
 def clean(cell: str) -> str:
-    """Return a cell without blanks and quotes around it."""
+    """Return a cell without characters that are not seen, and blanks and quotes around it."""
+    cell = cell if cell.isascii() else _BLANK.sub(" ", _UNSEEN.sub("", cell))
     cell = cell.strip()
     if len(cell) > 1 and QUOTES.get(cell[0]) == cell[-1]:
         return cell[1:-1].strip()
@@ -209,16 +204,11 @@ def headed(
     at = _header(full, column, heads)
     if at is None:
         return Sheet([""] * width, full)
-    sheet = _below(full, at)
+    sheet = Sheet(full[at], full[at + 1 :])
     is_short = len(rows[at]) < width and all(row[-1] for row in sheet.rows)
     if not is_short or "symbols" in [sheet.kinds[gene] for gene in sheet.headed(HEADS["symbol"])]:
         return sheet  # which may lack the head of its last column
     return Sheet(["", *sheet.heads[:-1]], sheet.rows)  # of R, which heads no row names
-
-
-def _below(rows: list[list[str]], at: int) -> Sheet:
-    """Return the table below a row, which may occur again in it."""
-    return Sheet(rows[at], [row for row in rows[at + 1 :] if row != rows[at]])
 
 
 def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> int | None:
@@ -236,7 +226,7 @@ def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> 
     without = [widest, 0] if top and len(top[0]) > 1 else []
     headers = []
     for at in dict.fromkeys([*with_head, *without]):
-        sheet = _below(rows, at)
+        sheet = Sheet(rows[at], rows[at + 1 :])
         if not _is_body(sheet):
             if {"symbols", "ids"} & {sheet.kinds[gene] for gene in sheet.headed(heads)}:
                 return at
@@ -257,7 +247,7 @@ def _is_body(sheet: Sheet) -> bool:
 def gene_table(
     source: object, rows: list[list[str]], column: str | None = None, further: Iterable[str] = ()
 ) -> tuple[Sheet, pd.DataFrame]:
-    """Return a table, and as a frame its ``gene`` and if it has them ``id`` and `further` columns.
+    """Return a table, and as a frame its ``gene``, ``id`` (or ``""``) and `further` columns.
 
     A table without a column of genes is refused with what its columns hold.
     """
@@ -269,8 +259,9 @@ def gene_table(
         columns = {"gene": 0}
     else:
         columns = _columns(source, sheet, column, further)
-    cells = {name: sheet.column(at) for name, at in columns.items()}
-    frame = pd.DataFrame(cells, index=range(len(sheet.rows)), dtype=object)
+    cells = {"gene": [], "id": [""] * len(sheet.rows)}
+    cells |= {name: sheet.column(at) for name, at in columns.items()}
+    frame = pd.DataFrame(cells, dtype=object)
     if "n_probe_sets" in frame:
         texts = frame.pop("n_probe_sets")
         numbers = pd.to_numeric(texts.str.replace(_THOUSANDS, "", regex=True), errors="coerce")
@@ -287,7 +278,7 @@ def _columns(
 ) -> dict[str, int]:
     """Return the columns of a table by what they hold: ``gene``, ``id`` and `further` ones."""
     if column is not None:
-        return {"gene": sheet.index_of(source, "column", column)}
+        return {"gene": sheet.named(source, "column", column)[0]}
     if sheet.rows and EXPRESSION in sheet.rows[0] and not any(sheet.heads):
         return {"gene": 1, "id": 0}
     gene = _gene_column(sheet)
@@ -331,10 +322,10 @@ def _list(source: object, cells: list[str]) -> Sheet:
     below = kind_of(cells[1:])
     for kind in (kind_of(cells[has_head:]), below):
         if kind not in ("symbols", "ids", "names", "nothing"):
-            text = f"holds {kind}: write names of genes alone, without a title"
-            raise bad_file(source, f"{text}; numbers of NCBI need the head entrez_id")
+            remedy = "write genes alone, without a title, and entrez_id above numbers of NCBI"
+            raise bad_file(source, f"holds {kind}: {remedy}")
     first = [] if has_head or below not in ("symbols", "ids") else names.several(cells[0])
-    if len(first) == 1 and not names.are_names(first):
+    if len(first) == 1 and not names.is_name(first[0]):
         text = f"{cells[0]} in the first line of {source} is no name that is known"
         if " " in cells[0]:
             raise bad_file(source, f"has a title ({text}): remove it, or write # before it")
@@ -348,9 +339,7 @@ def is_list_head(first: str) -> bool:
 
 
 def names_of(source: object, cell: str, *, may_be_prose: bool = False) -> list[str]:
-    """Return the names that a cell holds, as :func:`.names.several` says; none: it is empty."""
-    if not cell or cell.endswith(ANTIBODY):
-        return [cell] if cell else []
+    """Return the names that a cell holds, as :func:`.names.several` says."""
     several = names.several(cell)
     if not several and (not may_be_prose or "/" in cell):
         raise bad_file(source, f"has one or several names in {cell[:60]!r}: put commas between")
@@ -359,10 +348,16 @@ def names_of(source: object, cell: str, *, may_be_prose: bool = False) -> list[s
 
 def one_name_a_row(source: object, table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with a row per name of a cell; the id of a cell is that of one name."""
-    lists = [names_of(source, cell) or [""] for cell in table["gene"]]
-    if "id" in table:
-        table = table.assign(id=table["id"].where([len(several) == 1 for several in lists], ""))
-    return table.assign(gene=lists).explode("gene", ignore_index=True)
+    lists = [names_of(source, cell) for cell in table["gene"]]
+    ids = table["id"].where([len(several) == 1 for several in lists], "")
+    return table.assign(gene=lists, id=ids).explode("gene", ignore_index=True)
+
+
+def with_ids(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with ids in one spelling, also of genes that are called by theirs."""
+    ids, genes = table["id"].map(names.as_id), table["gene"]
+    is_id = (ids == "") & genes.map(names.is_id).astype(bool)
+    return table.assign(id=ids.mask(is_id, genes.map(names.as_id)))
 
 
 def damaged(genes: Sequence[str]) -> list[str]:
@@ -378,8 +373,7 @@ def check_read(source: object, genes: Sequence[str], *, may_be_prose: bool = Fal
     meant = {name: " or ".join(names.meant_by_date(name)) for name in wrong_names}
     with_notes = [name for name in genes if _BESIDE.search(name) and not names.is_known(name)]
     for wrong, remedy in (
-        ([*filter(_FORMULA.fullmatch, genes)], "paste the values of formulas"),
-        ([*filter(_NO_GENE.fullmatch, genes)], "remove these rows"),
+        ([*filter(_NO_GENE.fullmatch, genes)], "remove these rows, or paste values of formulas"),
         ([] if may_be_prose else with_notes, "write one name a line"),
         ([f"{name} for {gene}" if gene else name for name, gene in meant.items()], _AS_TEXT),
     ):
@@ -441,18 +435,9 @@ def opened(path: Path) -> IO[str]:
 
 
 def text(path: Path) -> str:
-    """Return the text of a file, packed or not, in lines, without characters that are not seen."""
+    """Return the text of a file, packed or not."""
     with reading(path, "text"), opened(path) as file:
-        return _seen(file.read())
-
-
-def _seen(content: str) -> str:
-    return content if content.isascii() else _BLANK.sub(" ", _UNSEEN.sub("", content))
-
-
-def stripped(name: str) -> str:
-    """Return a name without characters that are not seen, and blanks around it."""
-    return _seen(name).strip()
+        return file.read()
 
 
 def _rows_of_text(path: Path) -> list[list[str]]:
@@ -468,12 +453,9 @@ def _rows_of_text(path: Path) -> list[list[str]]:
 
 def _split(content: str, separator: str) -> list[list[str]]:
     """Return the cells of a text; quotes that are not in pairs are characters."""
-    rows = csv.reader(
-        io.StringIO(content, newline=""),
-        delimiter=separator,
-        skipinitialspace=True,
-        quoting=csv.QUOTE_NONE if content.count('"') % 2 else csv.QUOTE_MINIMAL,
-    )
+    quoting: Any = csv.QUOTE_NONE if content.count('"') % 2 else csv.QUOTE_MINIMAL
+    lines = io.StringIO(content, newline="")
+    rows = csv.reader(lines, delimiter=separator, skipinitialspace=True, quoting=quoting)
     cleaned = ([clean(cell) for cell in row] for row in rows)
     return [row for row in cleaned if any(row)]
 
@@ -508,7 +490,7 @@ def _sheets(path: Path) -> dict[str, list[list[str]]]:
         pages = {}
         for page in book.worksheets:
             page.reset_dimensions()  # which other programs state wrongly
-            rows = [[clean(_seen(written(cell))) for cell in row] for row in page.values]
+            rows = [[clean(written(cell)) for cell in row] for row in page.values]
             pages[page.title] = [row for row in rows if any(row)]
         hidden = {page.title for page in book.worksheets if page.sheet_state != "visible"}
     return {name: rows for name, rows in pages.items() if rows and name not in hidden} or pages
@@ -574,20 +556,10 @@ def without_formula(value: Any) -> Any:
 
 def check_names(genes: Iterable[str], path: Path) -> None:
     """Refuse names of genes that would not be the same once they are read again."""
-    genes = list(genes)
-    changed = [name for name in genes if not comes_back(name)]
-    changed += [name for name in genes[:1] if is_list_head(name) and ending(path) == ".txt"]
-    if changed:
-        text = f"cannot hold the name {changed[0]!r}, which would be read as another"
-        raise bad_file(path, f"{text}: rename it, or name a column of `adata.var` with `symbols`")
-
-
-def comes_back(name: str) -> bool:
-    """Whether a name is the same once it is read again, or refused.
-
-    It is not empty or quoted, no formula, comment or several names, and has no blanks around it and
-    nothing in it that is not printed.
-    """
-    is_text = bool(name) and name.isprintable() and clean(name) == name and " #" not in name
-    is_name = is_text and not name.startswith((*FORMULA, *QUOTES, "#"))
-    return is_name and names.several(name) in ([name], [])
+    for at, name in enumerate(genes):
+        is_head = at == 0 and ending(path) == ".txt" and is_list_head(name)
+        is_text = name != "" and name.isprintable() and clean(name) == name and " #" not in name
+        is_text = is_text and not name.startswith((*FORMULA, *QUOTES, "#"))
+        if is_head or not is_text or names.several(name) not in ([name], []):
+            text = f"cannot hold the name {name!r}, which would be read as another"
+            raise bad_file(path, f"{text}: rename it, or name another column with `symbols`")
