@@ -39,8 +39,8 @@ _SEVERAL = ("mod", "tables", "table")
 _NAMES = {"genes": "(features|genes)", "cells": "barcodes"}
 #: Of files with names, which begin without a header where instruments wrote them, and R's.
 _HEADS = (*sheets.GENE_HEADS, "barcode|cell|x|v1")
-#: What warnings say of names that are made unique here, of texts that are refused, and of mmread.
-_NOISE = "(Variable|Observation) names are not unique|Suffix used|Columns .* have mixed types"
+#: What warnings say of names that are made unique here, and of mmread.
+_NOISE = "(Variable|Observation) names are not unique|Suffix used"
 _NOISE += "|The default value for `spmatrix`"
 #: What may separate columns, by the ending; blanks, of any number, where nothing else does.
 _BLANKS = r"\s+"
@@ -61,6 +61,8 @@ _OF_CELLS = re.compile(
 _OF_GENES = re.compile(r"(gene|entrez)id|(gene|effective)?length|chr(om(osome)?)?|start|end|strand")
 #: Fewer numbers than these may be in order by chance.
 _FEWEST_NUMBERED = 4
+#: Numbers of a table that are read at a time.
+_AT_ONCE = 4_000_000
 #: Columns that name a cell.
 _FIELD_OF_VIEW = {"fov", "cellid"}
 #: Heads of names of cells, and of genes; what the names of these hold; and the share of names that
@@ -417,23 +419,34 @@ def _values(
     path: Path, heads: list[str], n_keys: int, separator: str, n_lines: int
 ) -> tuple[list[str], Array]:
     """Return names of the rows, and values."""
+    rows: list[str] = []
+    blocks = []
     with sheets.opened(path) as file:
         for _ in islice(file, n_lines):  # pandas would count other lines between quotes
             pass
-        converters = dict.fromkeys(range(n_keys), sheets.clean)
-        frame = pd.read_csv(file, sep=separator, header=None, converters=converters)
-    keys = [frame.pop(column) for column in range(n_keys)]
-    if sheets.plain(heads[0]) == "cellid":
-        keys.reverse()
-    rows = list(map("_".join, zip(*keys, strict=True)))
-    texts = frame.select_dtypes(exclude="number")
-    if len(texts.columns) and set(frame.dtypes) != {np.dtype(bool)}:
-        first, columns = texts.iloc[:, 0], listed(heads[column] for column in texts)
-        is_text = pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()
-        at = int(is_text.to_numpy().argmax())
-        text = f"has texts in columns ({columns}), as {first.iloc[at]!r} in row {rows[at]}"
-        raise bad_file(path, f"{text}: remove them, or write numbers with points")
-    return rows, frame.to_numpy(dtype=np.float64)
+        chunks = pd.read_csv(
+            file,
+            sep=separator,
+            header=None,
+            converters=dict.fromkeys(range(n_keys), sheets.clean),
+            chunksize=max(1, _AT_ONCE // len(heads)),
+            low_memory=False,  # blocks are small already
+        )
+        for chunk in chunks:
+            keys = [chunk.pop(column).astype(object).fillna("") for column in range(n_keys)]
+            if sheets.plain(heads[0]) == "cellid":
+                keys.reverse()
+            rows += map("_".join, zip(*keys, strict=True))
+            texts = chunk.select_dtypes(exclude="number")
+            if len(texts.columns) and set(chunk.dtypes) != {np.dtype(bool)}:
+                first, columns = texts.iloc[:, 0], listed(heads[column] for column in texts)
+                is_text = pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()
+                at = int(is_text.to_numpy().argmax())
+                text = f"has texts in columns ({columns}), as {first.iloc[at]!r}"
+                where = f"in row {rows[len(rows) - len(chunk) + at]}"
+                raise bad_file(path, f"{text} {where}: remove them, or write numbers with points")
+            blocks.append(chunk.to_numpy(dtype=np.float64))
+    return rows, np.concatenate(blocks)
 
 
 def _check_names(path: Path, genes: list[str], cells: list[str], matrix: Array) -> None:

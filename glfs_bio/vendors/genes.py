@@ -164,7 +164,8 @@ def _panel(
     table, symbols = sheets.with_ids(table), table["gene"]
     is_control = symbols.map(names.is_control).astype(bool)
     is_gene = (symbols != "") & ~is_control
-    is_backup = is_gene & table.get("backup", pd.Series("", table.index)).map(sheets.is_yes)
+    flags = table.get("backup", pd.Series("", table.index))
+    is_backup = is_gene & flags.map(sheets.is_yes).astype(bool)
     sheets.check_read(str(path), list(symbols[is_gene]), may_be_prose=sheets.ending(path) == ".gmt")
     panel = table[is_gene & ~is_backup]
     if panel.empty:

@@ -218,7 +218,7 @@ def test_a_warning_is_given_once(adata):
     adata.X = np.round(np.clip(adata.X, 0, None) * 3)
     with pytest.warns(Caution) as caught:
         quiet(adata, 5)
-    assert len(caught) == 1
+    assert [warning.category for warning in caught].count(Caution) == 1  # libraries may warn too
 
 
 def test_an_interrupt_leaves_the_object_alone(adata, unchanged, monkeypatch, caplog):
