@@ -162,7 +162,8 @@ def page(name: str) -> str:
         lines += [f"@param {argument} {text[0].upper()}{text[1:]}"]
     columns, fields_of_record = results(name)
     if columns:
-        lines += ["@section Columns:", *columns, ""]
+        intro = "In `rowData(x)`, and those of samples in `colData(x)`:"
+        lines += ["@section Columns:", intro, "", *columns, ""]
     if fields_of_record:
         intro = f"`metadata(x)${KEYS[name]}` is a list, of which [glfs_result()] is any class's:"
         lines += ["@section The record:", intro, "", *fields_of_record]
