@@ -96,7 +96,7 @@ WORDS = {
 BODIES = {
     "laprls": "fit(x, call_arguments())",
     "limits": "as_record(call_arguments())",
-    "platform": "as_record(vectors_of_tables(call_arguments()))",
+    "platform": "as_record(call_arguments())",
 }
 
 

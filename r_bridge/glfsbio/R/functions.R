@@ -143,7 +143,7 @@ glfs_platform <- function(
         spread = NULL, failure = NULL, off_target = NULL,
         max_off_target = NULL, signal = NULL, codebook = NULL,
         spillover = NULL, spillover_to = NULL) {
-    as_record(vectors_of_tables(call_arguments()))
+    as_record(call_arguments())
 }
 
 numbers_by_name <- c(

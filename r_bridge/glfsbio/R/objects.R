@@ -276,10 +276,11 @@ plain_pairs <- function(x, named = NULL) {
 }
 
 # What Python needs of an object: the matrix that is named, the matrices of raw
-# counts that `counts_layer` names, and the rest. `word` is what the caller calls
-# the name of the matrix.
+# counts that `counts_layer` names, and the rest, with further columns. `word` is
+# what the caller calls the name of the matrix.
 read_object <- function(x, assay.type = NULL, assay = NULL, layer = NULL,
-        counts_layer = NULL, word = NULL, named = NULL, files = TRUE) {
+        counts_layer = NULL, word = NULL, named = NULL, files = TRUE,
+        obs = NULL, var = NULL) {
     given <- list(assay.type = assay.type, assay = assay, layer = layer,
         counts_layer = counts_layer)
     seurat <- inherits(x, "Seurat")
@@ -292,6 +293,8 @@ read_object <- function(x, assay.type = NULL, assay = NULL, layer = NULL,
         if (!is.null(given[[name]]))
             refuse(name, " has no meaning here: ", remedy)
     has <- contents_of(x, assay = assay)
+    has$obs <- with_values(has$obs, obs)
+    has$var <- with_values(has$var, var)
     if (!is.null(has$unused))
         say_once(has$unused)
     asked <- if (seurat) layer else if (is.null(assay.type)) assay else assay.type
@@ -408,12 +411,12 @@ which_assay <- function(asked, has, word) {
 
 # What Python needs of an object whose matrix is that of raw counts, and the
 # names of its samples.
-read_counts <- function(x, counts_layer, word = "counts_layer") {
+read_counts <- function(x, counts_layer, word = "counts_layer", obs = NULL) {
     check_string(counts_layer, word)
     place <- if (inherits(x, "Seurat")) list(layer = counts_layer)
     else if (has_samples(x)) list(assay.type = counts_layer)
     parts <- do.call(read_object,
-        c(list(x), place, list(word = word)))
+        c(list(x), place, list(word = word, obs = obs)))
     if (!is.null(colnames(x)))
         parts$obs$rows <- plain_strings(colnames(x))
     parts
@@ -479,7 +482,7 @@ write_object.ExpressionSet <- function(x, result, ...) {
 }
 
 # Columns of a table, in place of former ones; those that are gone are NULL.
-with_values <- function(table, values, gone) {
+with_values <- function(table, values, gone = NULL) {
     for (name in union(intersect(gone, names(table)), names(values)))
         table[[name]] <- values[[name]]
     table

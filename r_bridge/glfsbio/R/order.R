@@ -126,9 +126,8 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
     check_string(path, "path")
     refuse_typos(list(labels = labels), list(substitute(labels)))
     columns <- as_columns("write_reference", list(labels = labels), x)
-    parts <- read_counts(x, counts_layer)
+    parts <- read_counts(x, counts_layer, obs = columns$samples)
     parts$layers <- stats::setNames(list(parts$X), counts_layer)
-    parts$obs <- with_columns(parts$obs, columns$samples)
     if (is.null(random_state))
         random_state <- sample.int(.Machine$integer.max, 1L)
     call_python(

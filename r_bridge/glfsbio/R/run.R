@@ -113,10 +113,9 @@ prepared <- function(target, x, options) {
         options[["platform"]] <- read_platform(
             options[["platform"]], x, place, named = target == "order_panel"
         )
-    parts <- do.call(read_object,
-        c(list(x), place, list(named = texts(options))))
-    parts$obs <- flags_as_labels(with_columns(parts$obs, vectors$samples))
-    parts$var <- with_columns(parts$var, vectors$genes)
+    parts <- do.call(read_object, c(list(x), place, list(
+        named = texts(options), obs = vectors$samples, var = vectors$genes)))
+    parts$obs <- flags_as_labels(parts$obs)
     places <- options[["spatial"]]
     if (length(dim(places)) == 2L) {
         parts$reduced$glfs_spatial <- plain_places(places, ncol(x))
@@ -378,17 +377,6 @@ sample_values <- function(values, x, name) {
         refuse(name, " has names of the samples in another order: give ",
             name, "[colnames(x)].")
     unname(values)
-}
-
-with_columns <- function(table, columns) {
-    if (length(columns) == 0L)
-        return(table)
-    extra <- plain_table(S4Vectors::DataFrame(columns, check.names = FALSE))
-    there <- r_value(table$names)
-    stay <- !there %in% names(columns)
-    table$columns <- c(table$columns[stay], extra$columns)
-    table$names <- plain_strings(c(there[stay], names(columns)))
-    table
 }
 
 # Logical columns are labels as R writes them.

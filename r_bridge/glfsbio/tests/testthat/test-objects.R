@@ -414,7 +414,7 @@ test_that("messages have the words of the class", {
     )
     ranks <- function(...) quiet(select(object, ...))[["RNA"]][[]]$glfs_rank
     expect_identical(ranks(dimred = "pca"), ranks(use_rep = "pca"))
-    expect_error(quiet(select(object, dimred = "umap")), "\"umap\".*: pca")
+    expect_error(quiet(select(object, dimred = "umap")), "\"umap\".*pca")
     expect_error(quiet(select(object, use_rep = "umap")), "\"umap\".*pca")
     set <- Biobase::ExpressionSet(round(10 * cells()))
     expect_no_match(warned(set, assay.type = 1), "scuttle|colData")
