@@ -303,10 +303,10 @@ read_object <- function(x, assay.type = NULL, assay = NULL, layer = NULL,
         else "assay"
     place <- which_assay(asked, has, word)
     named <- c(character(), named, texts(records_named(has$records)))
-    counts <- function(name) plain_matrix(
-        has$matrix(which_assay(name, has, "counts_layer")),
-        paste0("counts_layer \"", name, "\"")
-    )
+    counts <- function(name) {
+        at <- which_assay(name, has, "counts_layer") # refused before it is read
+        plain_matrix(has$matrix(at), paste0("counts_layer \"", name, "\""))
+    }
     plain_parts(
         plain_matrix(has$matrix(place), has$label(place), files), has, named,
         lapply(stats::setNames(nm = counts_layer), counts),

@@ -65,6 +65,8 @@ run <- function(target, x, options) {
         )
     if (several && is.null(names(sets)))
         names(sets) <- seq_along(sets)
+    if (several && (anyDuplicated(names(sets)) || !all(nzchar(names(sets)))))
+        refuse("x", " must have a name of its own for each object, or none.")
     asked <- lapply(sets, function(x) prepared(target, x, options))
     results <- call_python(target, sets = lapply(asked, `[[`, "parts"),
         options = asked[[1L]]$options, of = asked[[1L]]$parts$of)
