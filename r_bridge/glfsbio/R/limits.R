@@ -35,26 +35,19 @@ NULL
 # Without names Python would take an empty one for a list of values.
 as_record <- function(options) named_list(Filter(Negate(is.null), options))
 
-check_limits <- function(limits) {
-    if (!is_record(limits) || (length(limits) > 0L && is.null(names(limits))))
-        refuse("limits", " must be made by glfs_limits(), with names, not a ",
-            class(limits)[1L], ".")
-    refuse_unknown("limits", limits)
-    named_list(limits)
+# Limits, or a platform.
+check_record <- function(record, name) {
+    if (!is_record(record) || (length(record) > 0L && is.null(names(record))))
+        refuse(name, " must be made by glfs_", name, "(), with names, not a ",
+            class(record)[1L], ".")
+    refuse_unknown(name, record)
+    named_list(record)
 }
 
 # With samples of another assay, and tables, as Python reads them; the matrix of
 # samples has the same name as that of x if they are of one class.
-read_platform <- function(platform, x, place, named = FALSE) {
-    if (named && is_string(platform))
-        return(platform)
-    fields <- length(platform) == 0L || !is.null(names(platform))
-    if (!is_record(platform) || !fields)
-        refuse(
-            "platform", " must be ", if (named) "a name, or ",
-            "made by glfs_platform(), not a ", class(platform)[1L], "."
-        )
-    refuse_unknown("platform", platform)
+read_platform <- function(platform, x, place) {
+    platform <- check_record(platform, "platform")
     for (name in c("efficiency", "codebook", "spillover_to")) {
         value <- platform[[name]]
         if (is.matrix(value) && name != "efficiency")

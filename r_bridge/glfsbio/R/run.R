@@ -111,10 +111,9 @@ prepared <- function(target, x, options) {
     place <- Filter(Negate(is.null), place)
     if (inherits(x, "Seurat") && is.null(place$assay) && target %in% of_cells)
         place$assay <- SeuratObject::DefaultAssay(x)
-    if (!is.null(options[["platform"]]))
-        options[["platform"]] <- read_platform(
-            options[["platform"]], x, place, named = target == "order_panel"
-        )
+    named <- target == "order_panel" && is_string(options[["platform"]])
+    if (!is.null(options[["platform"]]) && !named)
+        options[["platform"]] <- read_platform(options[["platform"]], x, place)
     parts <- do.call(read_object, c(list(x), place, list(
         named = texts(options), obs = vectors$samples, var = vectors$genes)))
     parts$obs <- flags_as_labels(parts$obs)
@@ -190,7 +189,7 @@ checked <- function(options) {
     if (!is.null(options[["catalogue"]]))
         options[["catalogue"]] <- check_panel(options[["catalogue"]], "catalogue")
     if (!is.null(options[["limits"]]))
-        options[["limits"]] <- check_limits(options[["limits"]])
+        options[["limits"]] <- check_record(options[["limits"]], "limits")
     workers <- options[["BPPARAM"]]
     if (is(workers, "BiocParallelParam"))
         options[["BPPARAM"]] <- BiocParallel::bpnworkers(workers)

@@ -468,7 +468,7 @@ test_that("limits are a list of what is set", {
         sent <- read_platform(glfs_platform(spillover = 0.1, spillover_to = table), cells(), list())
         expect_identical(r_value(sent$spillover_to), S4Vectors::DataFrame(near, check.names = FALSE))
     }
-    expect_refused(check_limits(list(3)), "limits")
+    expect_refused(check_record(list(3), "limits"), "limits")
     expect_refused(select(cells(), platform = glfs_platform(fails = 3)), "fails")
     expect_error(glfs_limits(3), class = "glfs_error")
     expect_refused(select(cells(), limits = list(expresion = 3)), "expresion")
