@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import os
 import platform
 import signal
 import sys
@@ -222,7 +223,9 @@ def _evaluate(
 
 
 def _examine(adata: ad.AnnData, **options: Any) -> None:
-    """Compute the stability; workers end with the call, since R does not end them."""
+    """Compute the stability; workers end with the call, since R ends without Python's own end."""
+    # Nor does the process that removes their folders hear of it, which would warn.
+    os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker")
     try:
         tl.stability(adata, **options)
     finally:

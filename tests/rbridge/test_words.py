@@ -221,7 +221,7 @@ ROWS = [
     ("glfs_write_order(order, 'x.csv', 'visium')", VALUE, "platform"),
     ("glfs_write_reference(sce, 'x.zip', half)", IN_R, "counts_layer"),
     ("glfs_read_panel(old, column = 'gene')", VALUE, "column"),
-    ("glfs_read_h5ad(old)", FILE, "path"),
+    ("glfs_read_h5ad(old)", VALUE, "path"),
 ]
 
 
