@@ -224,12 +224,13 @@ def _evaluate(
 
 def _examine(adata: ad.AnnData, **options: Any) -> None:
     """Compute the stability; workers end with the call, since R ends without Python's own end."""
-    # Nor does the process that removes their folders hear of it, which would warn.
-    os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker")
+    has_workers = options.get("n_jobs") not in {None, 1}
+    if has_workers:  # the process that removes their folders does not hear of it, and would warn
+        os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker")
     try:
         tl.stability(adata, **options)
     finally:
-        if options.get("n_jobs") not in {None, 1}:
+        if has_workers:
             get_reusable_executor(reuse=True).shutdown(kill_workers=True)
 
 
