@@ -78,6 +78,15 @@ def test_every_argument_is_on_its_page():
             assert set(WRITER["formals"](name)) <= told, file.name
 
 
+def test_every_result_is_on_its_page():
+    """Columns and fields of the record, as `r_bridge/pages.R` writes them."""
+    for name in WRITER["KEYS"]:
+        page = (R_PACKAGE / "man" / f"glfs_{name}.Rd").read_text(encoding="utf-8")
+        for item in sum(WRITER["results"](name), []):
+            for result in re.findall(r"`(\w+)`", item.partition(":")[0]):
+                assert f"\\code{{{result}}}" in page, (name, result)
+
+
 def test_values():
     for value, written in (
         (None, "NULL"),
