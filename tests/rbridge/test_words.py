@@ -82,7 +82,8 @@ def test_every_result_is_on_its_page():
     """Columns and fields of the record, as `r_bridge/pages.R` writes them."""
     for name in WRITER["KEYS"]:
         page = (R_PACKAGE / "man" / f"glfs_{name}.Rd").read_text(encoding="utf-8")
-        for item in sum(WRITER["results"](name), []):
+        columns, fields = WRITER["results"](name)
+        for item in columns + fields:
             for result in re.findall(r"`(\w+)`", item.partition(":")[0]):
                 assert f"\\code{{{result}}}" in page, (name, result)
 
