@@ -1,6 +1,7 @@
 """Writes ``glfsbio/R/functions.R``: the functions of Python, with arguments and defaults.
 
-``make r-functions`` runs it.
+``make r-functions`` runs it.  With ``pages`` it writes what the pages of R have of the docstrings:
+arguments, columns and the record (``r_bridge/pages.R``).
 """
 
 from __future__ import annotations
@@ -8,11 +9,12 @@ from __future__ import annotations
 import ast
 import json
 import re
+import sys
 import textwrap
 from typing import Any
 
 from glfs_bio._anndata.results import KINDS
-from glfs_bio._docs import REQUIRED, Parameter, parameters
+from glfs_bio._docs import REQUIRED, Parameter, parameters, section
 from glfs_bio.rbridge.formals import CALLED, EVALUATING, FUNCTIONS, NOT_IN_R, RECORDS, RENAMED
 
 #: Arguments that take so many kinds of values that Python's types do not tell: among others one
@@ -30,48 +32,71 @@ ADDED = {
     **{name: {"cell_weights": "NULL", **OF_STRUCTURE} for name in EVALUATING},
 }
 PLACE = {"assay.type": "NULL", "assay": "NULL", "layer": "NULL"}
-#: Parameters of which the page of R has Python's text, in R's words; the others are described above
-#: the functions in the other files of R.
-DESCRIBED = {
-    "select_genes": "n_genes across time_limit method n_comps",
-    "structure": "n_neighbors lambda1 ignore",
-    "stability": "key n_resamples fraction",
-    "evaluate_panel": "sizes domains",
-    "extend_panel": "n_genes drop exclude limits",
-    "explain_panel": "genes n_substitutes exclude",
-    "prove_panel": "tolerance time_limit",
-    "resolve_genes": "symbols ids nomenclature",
-    "order_panel": "refused limits backups",
-    "laprls": "lambda1 lambda2 n_neighbors",
-    "limits": "expression total_counts expected_counts groups per_group nearly_identical per_type "
-    "priority groupby cost budget",
-    "platform": "name genes min_probes efficiency spread failure off_target max_off_target signal "
-    "codebook spillover",
+#: Arguments that R describes itself, once for all pages: they take more there, or something else.
+OWN = {
+    "preserve",
+    "cell_weights",
+    "include",
+    "use_rep",
+    "neighbors_key",
+    "objective",
+    "panel",
+    "labels",
 }
+OWN |= {"spatial", "library_key", "counts_layer", "gene_sets", "n_jobs", "spillover_to", "graph"}
+OWN |= {"class_weight", "standardize", "layer"}
+#: Keys of results, unless they are given.
+KEYS = {
+    "select_genes": "glfs",
+    "stability": "glfs_stability",
+    "evaluate_panel": "glfs_evaluation",
+    "extend_panel": "glfs_extended",
+    "explain_panel": "glfs_explanation",
+    "prove_panel": "glfs_proof",
+    "resolve_genes": "glfs_names",
+    "order_panel": "glfs_order",
+    "classify": "glfs_class",
+}
+#: What of a result stays in Python.
+NOT_IN_RECORD = {"highly_variable", "request", "decision"}
 #: R's words, by patterns of Python's.
 WORDS = {
-    r":func:`~?(?:glfs_bio\.\w+\.)?(\w+)`": r"[glfs_\1()]",
+    r":(?:func|class):`~?(?:glfs_bio\.\w+\.|glfs_bio\.)?(\w+)`": lambda name: (
+        f"[glfs_{name[1].lower()}()]"
+    ),
     r" \(see \[glfs_read_(genes|markers)\(\)\]\)": "",
     r"An AnnData object has": "An object has",
     r"a boolean column of ``\.var``": "a logical vector or column of ``.var``",
     r"Column of ``\.(obs|var)``": r"Vector or column of ``.\1``",
     r"(?<!or )(a )?column of ``\.var``": "a vector or column of ``.var``",
+    r"\b[Kk]ey of (?:``\.\w+``(?:, | and ))*``\.uns``": "name of the record",
+    r"``Platform\(genes=...\)``": "``glfs_platform(genes = )``",
     r"``\.var_names``": "the row names",
     r"``\.obs``": "`colData()`",
     r"``\.var``": "`rowData()`",
     r"numbers by gene": "a vector with names of genes",
     r"a dict of numbers by type": "a vector with names of types",
-    r"\bNone:": "NULL:",
-    r"``n_genes=None``": "`n_genes = NULL`",
+    r"``f\"{key}_stability\"``": "the key and `_stability`",
+    r"`adata`": "`x`",
+    r"\bNone\b": "NULL",
+    r"\bNaN\b": "NA",
+    r"\bdict\b": "list",
+    r"``(\w+)=NULL``": r"`\1 = NULL`",
     "λ": "lambda",
     "‖w‖²": "sum(coef^2)",
     "≥ 0": "of at least 0",
+    "R²": "R squared",
+    "…": "...",
+    "−": "-",
+    "β": "weight",
+    "`batch_key`": "`block`",
+    " × ": " x ",
 }
 #: What a function does with its arguments; the others run a function of Python on an object.
 BODIES = {
     "laprls": "fit(x, call_arguments())",
     "limits": "as_record(call_arguments())",
-    "platform": "as_record(vectors_of_tables(call_arguments()))",
+    "platform": "as_record(call_arguments())",
 }
 
 
@@ -119,26 +144,63 @@ def in_r(value: Any) -> str:
     return json.dumps(value) if isinstance(value, str) else f"{value:g}"
 
 
-def described(name: str) -> str:
-    """Return what roxygen takes for the page, of the parameters that Python describes."""
+def page(name: str) -> str:
+    """Return what roxygen takes for the page of a function, of what Python says."""
     fields = parameters(CALLED[name])
     lines: list[str] = []
-    for argument in DESCRIBED.get(name, "").split():
-        first, *items = [in_words_of_r(text) for text in fields[argument].text.split("\n- ")]
-        values = re.match(r"{(.+?)}", fields[argument].kind)
-        if values and not items:
-            first = f"`{values[1].replace(', ', '`, `')}`. {first}"
-        lines += comment(f"@param {argument} {first}", indent=2)
-        for item in items:
-            lines += comment(f"  - {item}", indent=4)
-    return "".join(f"{line}\n" for line in lines)
+    for argument in formals(name):
+        python = {new: old for old, new in RENAMED.items()}.get(argument, argument)
+        if python not in fields or python in OWN or (python == "exclude" and "include" in fields):
+            continue
+        values = re.match(r"{(.+?)}", fields[python].kind)
+        text = fields[python].text
+        if values and "\n- " not in text:
+            text = f"``{values[1].replace(', ', '``, ``')}``.  {text}"
+        if argument == "random_state" and name in SEEDED:
+            text = f"{text.partition('  ')[0]}  NULL: drawn from R's generator, after `set.seed()`."
+        text = in_words_of_r(text)
+        lines += [f"@param {argument} {text[0].upper()}{text[1:]}"]
+    columns, fields_of_record = results(name)
+    if columns:
+        intro = "In `rowData(x)`, and those of samples in `colData(x)`:"
+        lines += ["@section Columns:", intro, "", *columns, ""]
+    if fields_of_record:
+        intro = f"`metadata(x)${KEYS[name]}` is a list, of which [glfs_result()] is any class's:"
+        lines += ["@section The record:", intro, "", *fields_of_record]
+    return "\n".join(lines) + "\n"
+
+
+def results(name: str) -> tuple[list[str], list[str]]:
+    """Return the columns and the fields of the record that a function writes, as items."""
+    columns: list[str] = []
+    fields: list[str] = []
+    for head, kind, text in section(CALLED[name], "Returns") if name in KEYS else []:
+        names = re.findall(r'(?:\["|key_added}_)(\w+)"\]', head)
+        if "key_added" not in head or NOT_IN_RECORD.intersection(names):
+            continue
+        place = "of samples" if head.startswith("``.obs") else ""
+        if head.startswith("``.uns"):
+            table = f", a {kind}" if kind.startswith("DataFrame") else ""
+            items, called = fields, ", ".join(f"`{name}`" for name in names) + table
+        else:
+            items, called = columns, ", ".join(f"`{KEYS[name]}_{column}`" for column in names)
+            called += f" {place}" if place else ""
+        words = textwrap.indent(in_words_of_r(text), "  ").strip()
+        words = f":\n  {words}" if words.startswith("- ") else f": {words}"
+        items.append(f"- {called}{words}" if names else f"- {words[2:]}")
+    return columns, fields
 
 
 def in_words_of_r(text: str) -> str:
-    text = " ".join(text.split())
+    """Return paragraphs and lists of a docstring as R has them."""
     for pattern, words in WORDS.items():
         text = re.sub(pattern, words, text)
-    return re.sub("``(.+?)``", lambda code: f"`{code_of_r(code[1])}`", text)
+    text = re.sub("``(.+?)``", lambda code: f"`{code_of_r(code[1])}`", text, flags=re.DOTALL)
+    text = re.sub(r"(?<=\S)  +", " ", text)
+    text = re.sub(r"(\n- .*(?:\n .*)*)\n(?=[^\s-])", r"\1\n\n", text)
+    if not text.isascii():
+        raise ValueError(f"R has no word for a character of: {text}")
+    return text
 
 
 def code_of_r(code: str) -> str:
@@ -150,11 +212,6 @@ def code_of_r(code: str) -> str:
     return code if isinstance(value, int | float) else in_r(value)
 
 
-def comment(text: str, *, indent: int) -> list[str]:
-    margin = "#' "
-    return textwrap.wrap(text, 80, initial_indent=margin, subsequent_indent=margin + " " * indent)
-
-
 def functions() -> str:
     """Return the text of ``R/functions.R``."""
     blocks = ["# Made by `make r-functions` from the signatures of Python: do not edit by hand."]
@@ -163,10 +220,11 @@ def functions() -> str:
             f"{argument}\0=\0{default}" if default else argument
             for argument, default in formals(name).items()
         ]
-        page = "limits" if name in RECORDS else name
+        topic = "limits" if name in RECORDS else name
         body = BODIES.get(name, f'run("{name}", x, call_arguments())')
         blocks.append(
-            f"{described(name)}#' @rdname glfs_{page}\n#' @export\nglfs_{name} <- function(\n"
+            f"#' @eval from_python(\"{name}\")\n#' @rdname glfs_{topic}\n#' @export\n"
+            f"glfs_{name} <- function(\n"
             f"{wrapped(', '.join(arguments), indent=8)}) {{\n    {body}\n}}"
         )
     return "\n\n".join([*blocks, *vectors()]) + "\n"
@@ -211,4 +269,5 @@ def wrapped(text: str, *, indent: int) -> str:
 
 
 if __name__ == "__main__":
-    print(functions(), end="")
+    pages = "".join(f"## {name}\n{page(name)}" for name in CALLED)
+    print(pages if sys.argv[1:] == ["pages"] else functions(), end="")

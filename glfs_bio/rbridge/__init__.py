@@ -8,18 +8,28 @@ cells), after :func:`register`.
 
 from __future__ import annotations
 
+import atexit
+import functools
+import os
 import warnings
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .. import checks
 from .._anndata import read
-from ..errors import Caution
-from . import calls, objects, session, values
+from ..errors import Caution, PackageMissing
+from . import calls, objects, values
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
 __all__ = ["from_sce", "register", "to_sce"]
+_INSTALL = (
+    "pip install rpy2; where R is older than 4.5 "
+    'RPY2_CFFI_MODE=ABI pip install --no-cache-dir "rpy2-rinterface<3.6.6" rpy2'
+)
 
 
 def __dir__() -> list[str]:
@@ -43,7 +53,7 @@ def register() -> None:
     >>> import rpy2.robjects as ro  # doctest: +SKIP
     >>> ro.r("sce <- glfsbio::glfs_select_genes(sce, n_genes = 50)")  # doctest: +SKIP
     """
-    session.r_function("attach_rpy2")(session.callback(calls.answer_rpy2))
+    _r_function("attach_rpy2")(_callback())
 
 
 def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
@@ -89,7 +99,7 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     pieces = objects.take_apart(adata, X_name)
     if dropped := pieces.pop("left"):
         warnings.warn(Caution(f"Not carried to R: {', '.join(dropped)}."), stacklevel=2)
-    return session.r_function("build_sce")(values.for_rpy2(values.write(pieces)))
+    return _r_function("build_sce")(_for_rpy2(values.write(pieces)))
 
 
 def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
@@ -129,8 +139,88 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     """
     checks.texts(or_none=True, X_name=X_name)
     register()
-    plain = session.r_function("plain_sce_and_left")(sce, *([] if X_name is None else [X_name]))
-    adata, dropped = values.read(values.from_rpy2(plain))
+    plain = _r_function("plain_sce_and_left")(sce, *([] if X_name is None else [X_name]))
+    adata, dropped = values.read(_from_rpy2(plain))
+    keys = {name: key for key, name in objects.REDUCED.items()}
+    adata.obsm = {keys.get(name, name): array for name, array in adata.obsm.items()}
     if len(dropped):
         warnings.warn(Caution(f"Not carried from R: {', '.join(dropped)}."), stacklevel=2)
     return adata
+
+
+@functools.cache
+def _rinterface() -> Any:
+    """Return rpy2's low-level interface, with R running."""
+    if find_spec("_rinterface_cffi_api") is None:
+        # rpy2 was built without a compiler; it says so on the console unless told.
+        os.environ.setdefault("RPY2_CFFI_MODE", "ABI")
+    libraries = os.environ.get("LD_LIBRARY_PATH")
+    try:
+        import rpy2.rinterface as ri
+    except (AttributeError, ImportError, OSError, ValueError) as error:
+        raise PackageMissing(
+            "The bridge to R needs `R`, and the package `rpy2` for it, which cannot be loaded "
+            f"({error}): install R (Debian: apt install r-base-core), and then {_INSTALL}"
+        ) from error
+    with calls.interruptible():
+        ri.initr()
+    # What rpy2 set is of no use here, and processes of Python would load the system's libpython.
+    os.environ.pop("LD_LIBRARY_PATH", None)
+    if libraries is not None:
+        os.environ["LD_LIBRARY_PATH"] = libraries
+    # Later, with half of the interpreter gone, rpy2 cannot release them.
+    atexit.register(_callback.cache_clear)
+    return ri
+
+
+def _r_function(name: str) -> Any:
+    """Return a function of the R package that is not exported."""
+    ri = _rinterface()
+    find = ri.baseenv["requireNamespace"]
+    if not find(ri.StrSexpVector(["glfsbio"]), quietly=ri.BoolSexpVector([True]))[0]:
+        paths = ", ".join(ri.baseenv[".libPaths"]())
+        raise PackageMissing(
+            f"The bridge to R needs the R package `glfsbio`, which is not in {paths}: in a copy of "
+            "the glfs_bio repository run R CMD INSTALL r_bridge/glfsbio"
+        )
+    return ri.baseenv["asNamespace"](ri.StrSexpVector(["glfsbio"]))[name]
+
+
+@functools.cache
+def _callback() -> Any:
+    """Return an R function that calls Python; without a reference to it R would abort."""
+    return _rinterface().rternalize(_answer)
+
+
+def _answer(target: Any, arguments: Any, of: Any) -> Any:
+    """Return the answer of Python to a call of R through rpy2."""
+    return _for_rpy2(calls.answer(target[0], _from_rpy2(arguments), of[0]))
+
+
+def _from_rpy2(value: Any) -> Any:
+    """Return an object of rpy2 as a plain value."""
+    ri = _rinterface()
+    if isinstance(value, ri.StrSexpVector):
+        return value[0]
+    if isinstance(value, ri.ByteSexpVector):
+        return bytearray(np.asarray(value).data)
+    if not isinstance(value, ri.ListSexpVector):  # NULL
+        return None
+    items = [_from_rpy2(item) for item in value]
+    return items if value.names == ri.NULL else dict(zip(value.names, items, strict=True))
+
+
+def _for_rpy2(value: Any) -> Any:
+    """Return the reverse."""
+    ri = _rinterface()
+    if value is None:
+        return ri.NULL
+    if isinstance(value, str):
+        return ri.StrSexpVector([value])
+    if isinstance(value, bytearray):
+        return ri.ByteSexpVector.from_memoryview(memoryview(value))
+    items = value.values() if isinstance(value, dict) else value
+    vector = ri.ListSexpVector([_for_rpy2(item) for item in items])
+    if isinstance(value, dict):
+        vector.names = ri.StrSexpVector(list(value))
+    return vector

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
+import os
 import platform
+import signal
 import sys
+import threading
 import traceback
 import warnings
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from logging.handlers import BufferingHandler
@@ -17,28 +20,24 @@ from typing import TYPE_CHECKING, Any
 
 import anndata as ad
 from joblib import hash as content_of
-from joblib import parallel_config
+from joblib.externals.loky import get_reusable_executor
 
-from .. import checks, io, pp, tl
-from .._anndata import columns, names, read, results
+from .. import checks, io, tl
+from .._anndata import columns, read, results
 from .._docs import parameters
 from .._progress import collected
-from ..errors import Door, InvalidValue, Refusal, note, short
+from ..errors import Door, InvalidValue, Refusal
 from ..estimators import LapRLSClassifier
 from ..io._read import make_unique
 from ..labels import check_classes
 from ..methods import OBJECTIVES
 from ..options import Preserve
-from ..tl._panel import request_for
-from . import formals, objects, session, values, words
-from .words import REDUCED
+from . import formals, objects, values, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     import pandas as pd
-
-    from ..cells.cells import StructureSpec
 
 #: Default of `key_added` of classifiers.
 _CLASSIFIER = "glfs_class"
@@ -59,7 +58,7 @@ def answer(target: str, arguments: Any, of: str) -> Any:
     conditions: dict[str, Any] = {}
     try:
         # R's objects are what they print, so that a summary would only be printed beside them
-        with session.interruptible(), _conditions(door, conditions), collected():
+        with interruptible(), _conditions(door, conditions), collected():
             value = TARGETS[target](**values.read(arguments))
         # Here, so that what has no plain form is an error as any other.
         return values.write({"ok": True, "value": value, **conditions})
@@ -67,9 +66,26 @@ def answer(target: str, arguments: Any, of: str) -> Any:
         return values.write({"ok": False, **_condition(error, door), **conditions})
 
 
-def answer_rpy2(target: Any, arguments: Any, of: Any) -> Any:
-    """Return the same for rpy2."""
-    return values.for_rpy2(answer(target[0], values.from_rpy2(arguments), of[0]))
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt here.
+
+    Afterwards handlers are as they were, whoever set them: Python's, and below it R's own.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    system = ctypes.pythonapi
+    below = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_int)(("PyOS_getsig", system))
+    prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+    handler, address = signal.getsignal(signal.SIGINT), below(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
+        prototype(("PyOS_setsig", system))(signal.SIGINT, address)
 
 
 @contextmanager
@@ -108,33 +124,15 @@ def _condition(error: BaseException, door: Door) -> dict[str, Any]:
 
 
 def _arguments(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of a function, or fields of a record, as Python has them."""
-    arguments = {
-        _PYTHON_NAMES.get(name, name): _CONVERSIONS[name](value) if name in _CONVERSIONS else value
-        for name, value in options.items()
-    }
+    """Return options of a function of R as Python has them."""
+    arguments = {_PYTHON_NAMES.get(name, name): value for name, value in options.items()}
+    for name, record in formals.RECORDS.items():
+        if isinstance(arguments.get(name), dict):
+            arguments[name] = record(**arguments[name])
     if (lam := arguments.pop("lam", None)) is not None:  # which Python has in the objective
         objective = arguments.get("objective", "error")
         arguments["objective"] = OBJECTIVES.with_options("objective", objective, lam=lam)
     return arguments
-
-
-def _in_obsm(value: Any) -> Any:
-    """Return names of reduced dimensions, or weights by these, as keys of ``.obsm``."""
-    if isinstance(value, dict):
-        return {REDUCED.get(name, name): weight for name, weight in value.items()}
-    return REDUCED.get(value, value) if isinstance(value, str) else value
-
-
-def _record(record: Callable[..., Any], value: Any) -> Any:
-    return record(**_arguments(value)) if isinstance(value, dict) else value
-
-
-#: By the options whose values R has in other forms.
-_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("use_rep", "preserve", "spatial"), _in_obsm),
-    **{name: partial(_record, record) for name, record in formals.RECORDS.items()},
-}
 
 
 def _write(call: Callable[..., Any], sets: Any, options: dict[str, Any]) -> list[dict[str, Any]]:
@@ -212,18 +210,10 @@ def _evaluate(
     use_rep: Any = None,
     **options: Any,
 ) -> None:
-    """Evaluate panels by a structure that R may name, or describe by its parameters.
-
-    Python has all of it in `preserve`.
-    """
-    taken = parameters(function)
-    of_structure = set(parameters(pp.structure)) - set(taken)
-    settings = {name: options.pop(name) for name in of_structure & set(options)}
-    key = options.get("panel", taken["panel"].default)
-    is_selection = isinstance(key, str) and f"{key}_selected" in adata.var and key in adata.uns
-    if settings:
-        use_rep = _structure(adata, key if is_selection else None, use_rep, settings)
+    """Evaluate panels by a target that R has in three arguments, and Python in `preserve`."""
     if cell_weights is not None or use_rep is not None:
+        key = options.get("panel", parameters(function)["panel"].default)
+        is_selection = isinstance(key, str) and f"{key}_selected" in adata.var and key in adata.uns
         if preserve is None and is_selection:
             request = results.request_of(adata, key)
             preserve = request.preserve
@@ -232,28 +222,16 @@ def _evaluate(
     function(adata, preserve=preserve, **options)
 
 
-def _structure(
-    adata: ad.AnnData, selection: str | None, use_rep: str | None, settings: dict[str, Any]
-) -> StructureSpec:
-    """Return how the structure of a panel is computed with other settings."""
-    by_name = None if use_rep is None else Preserve(use_rep=use_rep)
-    request = request_for(adata, selection, preserve=by_name)
-    if use_rep is not None and request.structure.stored_key is not None:
-        raise InvalidValue(
-            f"`use_rep={short(use_rep)}` names a structure that is there: leave "
-            f"{', '.join(sorted(settings))} out"
-        )
-    spec = replace(request.structure, **settings, stored_key=None)
-    return names.settled(adata, replace(request, structure=spec, missing="raise")).structure
-
-
 def _examine(adata: ad.AnnData, **options: Any) -> None:
-    """Compute the stability, with workers that are forked, where that can be done."""
-    if options.get("n_jobs") not in {None, 1} and not session.can_fork():
-        note("`n_jobs`: processes cannot be forked on this system, so that there is one.")
-        options["n_jobs"] = 1
-    with parallel_config(session.Forked()):
+    """Compute the stability; workers end with the call, since R ends without Python's own end."""
+    has_workers = options.get("n_jobs") not in {None, 1}
+    if has_workers:  # the process that removes their folders does not hear of it, and would warn
+        os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker")
+    try:
         tl.stability(adata, **options)
+    finally:
+        if has_workers:
+            get_reusable_executor(reuse=True).shutdown(kill_workers=True)
 
 
 def _classify(adata: ad.AnnData, **options: Any) -> None:

@@ -27,8 +27,9 @@ from .._anndata.structure import KEY
 from ..codec import restored
 from ..errors import InvalidValue, note, quoted, short
 from ..io._read import check_genes_in_rows
-from .words import IN_OBSM, REDUCED
 
+#: Names of reduced dimensions in Bioconductor, by those in ``.obsm``.
+REDUCED = {"X_pca": "PCA", "X_tsne": "TSNE", "X_umap": "UMAP"}
 _KEY, _NAME = "neighbors", "connectivities"
 _SUFFIX = f"_{_NAME}"
 #: Of the record of a structure, its bytes.
@@ -45,7 +46,7 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
         parts["X"].T,
         obs,
         var,
-        obsm={REDUCED.get(name, name): array for name, array in parts["reduced"].items()},
+        obsm=parts["reduced"],
         layers={name: layer.T for name, layer in parts["layers"].items()},
         obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
         uns={_key(name): {"connectivities_key": name} for name in graphs},
@@ -70,7 +71,7 @@ def take_apart(adata: ad.AnnData, X_name: str) -> dict[str, Any]:
     reduced = {}
     for key, array in adata.obsm.items():
         if isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "fiub":
-            reduced[IN_OBSM.get(key, key)] = array
+            reduced[REDUCED.get(key, key)] = array
         else:
             dropped.append(f"obsm[{key!r}]")
     tables = {"obs": adata.obs, "var": adata.var}

@@ -21,7 +21,6 @@ from pandas.api import types
 from scipy import sparse
 
 from ..vendors.genes import PanelFile
-from . import session
 from .objects import is_plain, put_together
 
 if TYPE_CHECKING:
@@ -195,32 +194,3 @@ def _blocks(kind: str, values: Numbers) -> dict[str, Any]:
     starts = range(0, len(data), _BLOCK)
     blocks = [bytearray(data[start : start + _BLOCK].data) for start in starts]
     return {"kind": "numbers", "type": kind, "blocks": blocks}
-
-
-def from_rpy2(value: Any) -> Any:
-    """Return an object of rpy2 as a plain value."""
-    ri = session.rinterface()
-    if isinstance(value, ri.StrSexpVector):
-        return value[0]
-    if isinstance(value, ri.ByteSexpVector):
-        return bytearray(np.asarray(value).data)
-    if not isinstance(value, ri.ListSexpVector):  # NULL
-        return None
-    items = [from_rpy2(item) for item in value]
-    return items if value.names == ri.NULL else dict(zip(value.names, items, strict=True))
-
-
-def for_rpy2(value: Any) -> Any:
-    """Return the reverse."""
-    ri = session.rinterface()
-    if value is None:
-        return ri.NULL
-    if isinstance(value, str):
-        return ri.StrSexpVector([value])
-    if isinstance(value, bytearray):
-        return ri.ByteSexpVector.from_memoryview(memoryview(value))
-    items = value.values() if isinstance(value, dict) else value
-    vector = ri.ListSexpVector([for_rpy2(item) for item in items])
-    if isinstance(value, dict):
-        vector.names = ri.StrSexpVector(list(value))
-    return vector

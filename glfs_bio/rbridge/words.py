@@ -13,11 +13,6 @@ from . import formals
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Names of reduced dimensions in Bioconductor, and of the same arrays in ``.obsm``.
-REDUCED = {"PCA": "X_pca", "TSNE": "X_tsne", "UMAP": "X_umap"}
-#: The reverse.
-IN_OBSM = {key: name for name, key in REDUCED.items()}
-
 #: Arguments that have another name in R.
 _ARGUMENTS = {"adata": "x", "X": "x", "layer": "assay.type", **formals.RENAMED}
 #: A text that Python wrote, as the key of an item.
@@ -42,23 +37,19 @@ def call(name: str) -> str:
     return _CALLS.get(name.rpartition(".")[2], f"glfs_bio.{name} in Python")
 
 
-def shown(value: object, *, called: Mapping[str, str] = IN_OBSM) -> str:
-    """Return a value as R writes it, shortened; keys of ``.obsm`` have names there."""
-    return cut(_written(value, called))
-
-
-def _written(value: object, called: Mapping[str, str]) -> str:
+def shown(value: object) -> str:
+    """Return a value as R writes it, shortened."""
     if value is None or isinstance(value, bool):
         return {None: "NULL", True: "TRUE", False: "FALSE"}[value]
     if isinstance(value, str):
-        return json.dumps(called.get(value, value), ensure_ascii=False)
+        return cut(json.dumps(value, ensure_ascii=False))
     if isinstance(value, dict):
-        items = [f"{name} = {_written(item, called)}" for name, item in value.items()]
+        items = [f"{name} = {shown(item)}" for name, item in value.items()]
     elif isinstance(value, list | tuple | set):
-        items = [_written(item, called) for item in value]
+        items = [shown(item) for item in value]
     else:
         return short(value)
-    return f"c({', '.join(items)})"
+    return cut(f"c({', '.join(items)})")
 
 
 def door(of: str = "SummarizedExperiment") -> Door:
@@ -67,7 +58,7 @@ def door(of: str = "SummarizedExperiment") -> Door:
         words=_WORDS | _OF_CLASS.get(of, {}),
         argument=partial(argument, called=_ARGUMENTS | _ARGUMENTS_OF.get(of, {})),
         call=call,
-        value=partial(shown, called=_REDUCED_OF.get(of, IN_OBSM)),
+        value=shown,
     )
 
 
@@ -118,5 +109,4 @@ _OF_CLASS = {
     },
 }
 _ARGUMENTS_OF = {"Seurat": {"layer": "layer"}}
-_REDUCED_OF = {"Seurat": {key: name.lower() for name, key in REDUCED.items()}}
 R = door()

@@ -89,7 +89,6 @@ def ri(_need_r):
     """R inside this process, with the package connected."""
     os.environ["R_LIBS"] = environment()["R_LIBS"]
     from glfs_bio import rbridge
-    from glfs_bio.rbridge import session
 
     rbridge.register()
-    return session.rinterface()
+    return rbridge._rinterface()

@@ -91,8 +91,8 @@ CALLS = {
         "glfs_extended",
     ),
     "replace": (
-        """glfs_extend_panel(x, c(panel, 'nothing'), drop = c('LYZ', 'nothing'),
-            block = 'phase')""",
+        """glfs_extend_panel(glfs_structure(x, block = 'phase', key_added = 'own'),
+            c(panel, 'nothing'), drop = c('LYZ', 'nothing'), use_rep = 'own')""",
         lambda adata: (
             pp.structure(adata, batch_key="phase", key_added="own"),
             tl.extend_panel(
@@ -240,7 +240,7 @@ def adata():
 
 
 def read(ri, code):
-    return values.read(values.from_rpy2(ri.evalr(PLAIN_VALUE.format(f"glfs_plain({code})"))))
+    return values.read(rbridge._from_rpy2(ri.evalr(PLAIN_VALUE.format(f"glfs_plain({code})"))))
 
 
 def listed(names):
@@ -385,7 +385,7 @@ def test_what_was_computed_is_used_again(ri, objects, monkeypatch):
 
 
 def test_one_structure_per_object(ri, objects):
-    """A list preserves what its selection does; a parameter replaces one of the selection's."""
+    """A list preserves what its selection does, unless a structure is named."""
     ri.evalr("""
         preserved <- function(...) S4Vectors::metadata(suppressMessages(
             glfs_evaluate_panel(..., measures = 'preserved')))$glfs_evaluation$measures
@@ -395,7 +395,8 @@ def test_one_structure_per_object(ri, objects):
         genes <- glfs_gene_sets(blocks)$glfs
         own <- preserved(blocks)
         other <- preserved(glfs_structure(blocks), genes)
-        fewer <- preserved(blocks, genes, n_comps = 12)
+        fewer <- preserved(glfs_structure(blocks, n_comps = 12, block = 'phase', key_added = 'few'),
+            genes, use_rep = 'few')
     """)
     assert ri.evalr("all.equal(own$value, other$value, tolerance = 1e-9)")[0]
     assert ri.evalr("identical(own$reading, other$reading)")[0]

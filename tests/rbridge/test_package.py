@@ -49,7 +49,6 @@ REFUSED = """
     bad <- commandArgs(TRUE)[1]; file <- commandArgs(TRUE)[2]
     lock <- paste0(glfsbio:::environment_folder(), ".lock")
     dir.create(lock, recursive = TRUE)
-    file.create(file.path(lock, "1 on elsewhere"))
     said <- function(...) cat(tryCatch(suppressMessages(glfs_install(...)),
         glfs_error = conditionMessage), "\n\f")
     said(wait = 0)
@@ -74,7 +73,7 @@ case "$*" in
     *version_info*) echo "$0" ;;
     *-m\\ venv*) for folder; do :; done
         mkdir -p "$folder/bin" && ln -s '{good}' "$folder/bin/python" ;;
-    *pip\\ install*) shift 5
+    *pip\\ install*) shift 6
         exec '{sys.executable}' -I -m pip download --dest '{tmp_path}' "$@" ;;
     *) exec '{sys.executable}' "$@" ;;
 esac
@@ -84,7 +83,7 @@ esac
     (tmp_path / "file").touch()
     answers = output_of(user(REFUSED, str(bad), str(tmp_path / "file"), **OFFLINE)).split("\f")
     held, offline, unloaded, left, unwritable, _ = answers
-    assert "process 1 on elsewhere" in held
+    assert "Another R" in held
     assert ".lock" in held
     assert "No network" in offline  # to which the next Python came, which R can load
     assert "PIP_INDEX_URL" in offline

@@ -21,14 +21,14 @@ TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 
 def called(ri, function, value):
     """Call a function of R on a value of Python, as R has it."""
-    plain = values.for_rpy2(values.write(value))
+    plain = rbridge._for_rpy2(values.write(value))
     return ri.evalr(f"function(plain) ({function})(glfsbio:::r_value(plain))")(plain)
 
 
 def read(ri, code):
     """Return a plain value of R as Python has it."""
     plain = f"glfsbio:::for_python(glfsbio:::plain_argument({code}), identity)"
-    return values.read(values.from_rpy2(ri.evalr(plain)))
+    return values.read(rbridge._from_rpy2(ri.evalr(plain)))
 
 
 def through(ri, value):

@@ -25,12 +25,7 @@
 glfs_read_h5ad <- function(path, X_name = "X", raw = FALSE, modality = NULL) {
     check_string(path, "path")
     check_string(X_name, "X_name")
-    if (!file.exists(path))
-        refuse("path", " = \"", path, "\" does not exist.")
-    if (!grepl("[.](h5ad|h5mu|zarr|h5)/?$", path))
-        refuse("path", " = \"", path, "\" must end in .h5ad, .h5mu or ",
-            ".zarr, or in .h5 as a matrix of 10x Genomics.")
-    parts <- call_python("read_h5ad", path = normalizePath(path),
+    parts <- call_python("read_h5ad", path = path,
         X_name = X_name, raw = raw, modality = modality)
     if (length(parts$left) > 0L)
         message("Not carried to R: ", paste(parts$left, collapse = ", "), ".",
@@ -67,37 +62,35 @@ plain_sce_and_left <- function(x, X_name = NULL) {
 plain_sce <- function(x, X_name = NULL) {
     if (!is(x, "SummarizedExperiment"))
         refuse("sce", " is a ", class(x)[1L], ", not a SummarizedExperiment.")
-    names <- assay_names(x)
+    has <- contents_of(x)
+    names <- has$names
+    has[c("where", "default", "maker")] <- list("an assay of sce", "X", NULL)
     first <- if ("X" %in% names || length(names) == 0L) "X" else 1L
-    place <- which_assay(if (is.null(X_name)) first else X_name, "X", names,
-        "X_name", "an assay of sce")
-    matrix <- function(place) plain_matrix(
-        SummarizedExperiment::assay(x, place, withDimnames = FALSE),
-        called_assay(names, place), files = FALSE
-    )
+    place <- which_assay(if (is.null(X_name)) first else X_name, has, "X_name")
+    matrix <- function(place)
+        plain_matrix(has$matrix(place), has$label(place), files = FALSE)
     others <- setdiff(seq_along(names), place)
     layers <- others[nzchar(names[others])]
     single <- is(x, "SingleCellExperiment")
-    pairs <- if (single) plain_pairs(x) else list()
-    reduced <- if (single) lapply(as.list(SingleCellExperiment::reducedDims(x,
-        withDimnames = FALSE)), coordinates)
-    without <- vapply(reduced, is.null, NA)
-    rows <- SummarizedExperiment::rowData(x, use.names = FALSE)
-    columns <- SummarizedExperiment::colData(x)
-    rownames(columns) <- colnames(x)
+    has$reduced <- lapply(has$reduced, coordinates)
+    without <- names(Filter(is.null, has$reduced))
+    has$reduced <- Filter(Negate(is.null), has$reduced)
+    metadata <- names(has$records)
+    has$records <- list()
+    rownames(has$obs) <- colnames(x)
     parts <- plain_parts(
-        matrix(place), gene_names(x), rows, columns, reduced[!without],
+        matrix(place), has, names(has$reduced),
         lapply(stats::setNames(layers, names[layers]), matrix),
-        pairs = pairs, named = names(reduced)
+        if (single) plain_pairs(x) else list()
     )
     label <- function(what, names) if (length(names)) paste(what, names)
     parts$left <- plain_strings(as.character(c(
         label("rowData", attr(parts$var, "left")),
         label("colData", attr(parts$obs, "left")),
         label("assay", setdiff(others, layers)),
-        label("reducedDim", names(reduced)[without]),
+        label("reducedDim", without),
         if (single) label("altExp", SingleCellExperiment::altExpNames(x)),
-        label("metadata", names(S4Vectors::metadata(x)))
+        label("metadata", metadata)
     )))
     parts
 }

@@ -10,7 +10,7 @@
 #' @param graph Graph of the samples: `"neighbors"` or `"classes"`.
 #' @param class_weight `"balanced"`, for rare labels to count as much as
 #'   frequent ones, or NULL.
-#' @param standardize Whether genes are scaled first.
+#' @param standardize Whether genes are divided by their standard deviation.
 #' @param object An object of class `GLFSLapRLS`.
 #' @param newdata Genes x samples, with row names among which the genes of the
 #'   model are; of any class that `x` can have.
@@ -23,7 +23,7 @@
 #'   `genes`, `coef` (genes x decisions) and `intercept`. `predict()`: a factor
 #'   with one label per sample, or decision values: a vector for two classes,
 #'   positive for the second, else a matrix with a column per class.
-#' @inheritSection glfs_evaluate_panel Errors
+#' @inheritSection glfs_select_genes Errors
 #' @examples
 #' set.seed(1)
 #' labels <- rep(c("B", "T"), each = 30)
@@ -119,33 +119,14 @@ setMethod("show", "GLFSLapRLS", function(object) {
 #'   `colData()`, `pData()` or the metadata of a Seurat object. Samples without
 #'   a label take part in the selection and in the graph of the classifier, and
 #'   get a label.
-#' @param n_genes Number of genes. Several numbers, such as `1:30`: the best of
-#'   them by 10-fold cross-validation, all selection inside the folds. NULL:
-#'   among 1 to 30.
 #' @param include,exclude Genes that must, or cannot, be selected, as in
 #'   [glfs_select_genes()]. Excluded genes take no part.
-#' @param random_state Seed of the folds. NULL: drawn from R's generator, so
-#'   `set.seed()` repeats the result.
-#' @return The object, with columns of the samples and genes, and a record in
-#'   `metadata(x)$glfs_class`, `notes(x)` or `Misc(x)`; for a matrix, the record,
-#'   a list, with DataFrames `colData` and `rowData` of the columns.
+#' @inherit glfs_select_genes return
 #'
-#'   - `glfs_class_predicted`: the label, a factor with all classes.
-#'   - `glfs_class_margin`: the difference between the largest decision value
-#'     and the second, divided by its median for the labelled samples. 0 is
-#'     undecided, 1 as clear as in a typical sample. It is no probability. A
-#'     sample of a type that the classifier does not know may have a large one.
-#'   - `glfs_class_decision.NK` and the like: the decision value of each class;
-#'     the label has the largest.
-#'   - `glfs_class_selected`, of the genes: whether the classifier uses the gene;
-#'     and `glfs_class_weight`, its weight in the selection.
-#'
-#' @section The record: `classes`; `genes`, the best first; `coef` (genes x
-#' decisions) and `intercept`; `n_genes` and `n_labelled`; where the number of
-#' genes was chosen, `tried`, `n_folds` and `cv_errors` (out of `n_tested`);
-#' `params` and `versions`.
-#'
-#' @inheritSection glfs_evaluate_panel Errors
+#' @section The label of a sample: The columns `glfs_class_decision.NK` and the
+#'   like have the decision value of each class; the label has the largest.
+#'   `coef` of the record has a row for each gene.
+#' @inheritSection glfs_select_genes Errors
 #' @seealso [glfs_laprls()], for the same classifier on all genes of a matrix.
 #' @examples
 #' x <- glfs_example()

@@ -19,8 +19,7 @@
 #' The environment is made next to it, started from R, and renamed when it is
 #' complete: an interrupted installation leaves nothing that is used. A second
 #' session that needs it meanwhile waits and then uses it. If the session that
-#' was making it has ended on the same host, the next one starts again. If it
-#' has ended on another host, the next one's error names the lock to remove.
+#' was making it was killed, a message names the lock to remove.
 #'
 #' `glfs_install(renew = TRUE)` makes a damaged environment again. Environments
 #' of other versions stay, as sessions may be using them. When no R is using
@@ -32,8 +31,8 @@
 #' The environment variable `R_USER_CACHE_DIR` moves the cache, for example to a
 #' disk that several people share, who then need no right to write there. A
 #' mirror of PyPI is named as for pip, by its configuration or the environment
-#' variable `PIP_INDEX_URL`; proxies and certificates hold too. Other settings
-#' of pip (`PIP_USER`, `PIP_TARGET`, ...) and of Python (`PYTHONPATH`,
+#' variable `PIP_INDEX_URL`; proxies and certificates hold too. `PIP_USER`,
+#' `PIP_TARGET` and the like, and variables of Python (`PYTHONPATH`,
 #' `PYTHONHOME`, ...) do not reach this environment.
 #'
 #' # basilisk
@@ -93,13 +92,13 @@ make_environment <- function(python, folder) {
     base <- base_python(python)
     run_step(base, c("-I", "-m", "venv", new))
     python <- find_python(new)
-    settings <- pip_settings(python)
-    pip <- c("-Iu", "-m", "pip", "install", "--no-compile") # errors come last
+    # Of pip's settings those say where packages come from. Errors come last.
+    pip <- c("-Iu", "-m", "pip", "install", "--no-compile", "--no-user")
     run_step(python, c(pip, "--require-hashes", "--only-binary=:all:",
-        "--requirement", carried("requirements.txt")), settings)
+        "--requirement", carried("requirements.txt")))
     # With what is installed by now: nothing is looked up for it.
     run_step(python, c(pip, "--no-index", "--no-deps", "--no-build-isolation",
-        carried("source")), settings)
+        carried("source")))
     start_in_r(python, import_installed)
     unlink(folder, recursive = TRUE)
     if (!file.rename(new, folder))
@@ -164,26 +163,11 @@ remedy <- function(output) {
 
 # Evaluate code with these settings and without those of other Pythons.
 with_settings <- function(code, settings = NULL) {
-    foreign <- grep("^PYTHON[A-Z]|^__PYVENV", names(Sys.getenv()), value = TRUE)
+    pattern <- paste0("^PYTHON[A-Z]|^__PYVENV|^PIP_(USER|TARGET|PREFIX|ROOT)$|",
+        "^PIP_REQUIRE")
+    foreign <- grep(pattern, names(Sys.getenv()), value = TRUE)
     unset <- stats::setNames(rep(NA, length(foreign)), foreign)
     withr::with_envvar(c(VIRTUAL_ENV = NA, unset, settings), code)
-}
-
-# Of pip's settings, files of its own included, where packages come from.
-pip_settings <- function(python) {
-    sources <- "INDEX|LINKS|HOST|PROXY|CERT|TIMEOUT|RETRIES|CACHE|KEYRING"
-    output <- run_step(python, c("-I", "-m", "pip", "config", "list"))
-    pattern <- "^(global|install)[.]([a-z-]+)=(['\"].*['\"])$"
-    lines <- rev(grep(pattern, output, value = TRUE)) # `install` comes last
-    # R reads strings as Python writes them.
-    values <- gsub("\n", " ", vapply(sub(pattern, "\\3", lines), str2lang, ""))
-    names(values) <- toupper(gsub("-", "_", sub(pattern, "PIP_\\2", lines)))
-    settings <- c(unclass(Sys.getenv()), values)
-    settings <- settings[!duplicated(names(settings))]
-    settings <- settings[startsWith(names(settings), "PIP_")]
-    settings[!grepl(sources, names(settings))] <- NA
-    settings[["PIP_CONFIG_FILE"]] <- sub(":$", "", nullfile())
-    settings
 }
 
 # On first use: asked where somebody can answer.
@@ -200,38 +184,22 @@ provided_environment <- function() {
     glfs_install()
 }
 
-# A lock is a folder with one file, named after the process that holds it. Of
-# several that try to make the folder, or to rename the file of a process that
-# has ended, one succeeds.
+# A lock is a folder, which one process can make.
 hold_lock <- function(lock, wait) {
     dir.create(cache(), showWarnings = FALSE, recursive = TRUE)
     if (file.access(cache(), 2L) != 0L)
         glfs_stop("The cache ", cache(), " cannot be written: name another ",
             "folder as R_USER_CACHE_DIR, for example in ~/.Renviron.")
-    file <- file.path(lock, paste(Sys.getpid(), "on", Sys.info()["nodename"]))
     end <- Sys.time() + wait
+    remedy <- paste0("If no other R is, since it was killed, remove the ",
+        "folder ", lock, ".")
     while (!dir.create(lock, showWarnings = FALSE)) {
-        process <- c(list.files(lock), "unknown")[1L]
-        holder <- file.path(lock, process)
-        if (has_ended(process) && suppressWarnings(file.rename(holder, file)))
-            return(lock)
         if (Sys.time() >= end)
-            glfs_stop("Another R (process ", process, ") is still making the ",
-                "environment of glfsbio, after ", wait, " seconds. Try later; ",
-                "if there is no such process, remove the folder ", lock, ".")
-        say_once("Another R (process ", process, ") is making the environment ",
-            "of glfsbio: waiting for it, up to ", wait, " seconds.")
+            glfs_stop("Another R is still making the environment of glfsbio, ",
+                "after ", wait, " seconds. ", remedy)
+        say_once("Another R is making the environment of glfsbio: waiting for ",
+            "it, up to ", wait, " seconds. ", remedy)
         Sys.sleep(0.5)
     }
-    file.create(file)
     lock
-}
-
-# Whether a process of this host has ended. Windows cannot tell, and one of
-# another user takes no signal.
-has_ended <- function(process) {
-    id <- sub(" on .*", "", process)
-    endsWith(process, paste(" on", Sys.info()["nodename"])) &&
-        .Platform$OS.type != "windows" && !dir.exists(file.path("/proc", id)) &&
-        !tools::pskill(as.integer(id), 0L)
 }

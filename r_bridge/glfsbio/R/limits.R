@@ -35,66 +35,32 @@ NULL
 # Without names Python would take an empty one for a list of values.
 as_record <- function(options) named_list(Filter(Negate(is.null), options))
 
-# Efficiencies and codewords of a table, as vectors with names of genes.
-vectors_of_tables <- function(options) {
-    table <- options[["efficiency"]]
-    if (is.data.frame(table) || is(table, "DataFrame")) {
-        columns <- c("efficiency", "spread", "off_target", "signal")
-        for (name in c("efficiency", setdiff(columns, names(options))))
-            options[[name]] <- if (!is.null(table[[name]]))
-                stats::setNames(table[[name]], rownames(table))
-    }
-    codebook <- options[["codebook"]]
-    if (length(dim(codebook)) == 2L) {
-        word <- function(bits) paste(as.integer(bits), collapse = "")
-        bits <- as.matrix(codebook)
-        codebook <- stats::setNames(apply(bits, 1L, word), rownames(bits))
-    }
-    if (!is.null(names(codebook)))
-        options[["codebook"]] <- as.list(codebook)
-    neighbors <- options[["spillover_to"]]
-    if (is.data.frame(neighbors) || is.matrix(neighbors) ||
-            is(neighbors, "DataFrame")) {
-        neighbors <- as.matrix(neighbors)
-        rows <- stats::setNames(seq_len(nrow(neighbors)), rownames(neighbors))
-        options[["spillover_to"]] <-
-            lapply(rows, function(row) as.list(neighbors[row, ]))
-    }
-    options
+# Limits, or a platform.
+check_record <- function(record, name) {
+    if (!is_record(record) || (length(record) > 0L && is.null(names(record))))
+        refuse(name, " must be made by glfs_", name, "(), with names, not a ",
+            class(record)[1L], ".")
+    refuse_unknown(name, record)
+    named_list(record)
 }
 
-check_limits <- function(limits) {
-    if (is.null(limits))
-        return(NULL)
-    if (!is_record(limits) || (length(limits) > 0L && is.null(names(limits))))
-        refuse(
-            "limits", " must be made by glfs_limits(), with names, not a ",
-            class(limits)[1L], "."
-        )
-    refuse_unknown("limits", limits)
-    stats::setNames(limits, as.character(names(limits)))
-}
-
-# With samples of another assay as Python reads them, whose matrix has the same
-# name if they are of one class.
-read_platform <- function(platform, x, place, named = FALSE) {
-    if (named && is_string(platform))
-        return(platform)
-    fields <- length(platform) == 0L || !is.null(names(platform))
-    if (!is_record(platform) || !fields)
-        refuse(
-            "platform", " must be ", if (named) "a name, or ",
-            "made by glfs_platform(), not a ", class(platform)[1L], "."
-        )
-    refuse_unknown("platform", platform)
-    for (name in c("efficiency", "spillover_to")) {
-        cells <- platform[[name]]
-        if (length(dim(cells)) == 2L) {
-            same <- identical(class(cells), class(x))
-            there <- place[same & names(place) != "counts_layer"]
-            platform[[name]] <- do.call(read_object, c(list(cells), there))
-        }
+# With samples of another assay, and tables, as Python reads them; the matrix of
+# samples has the same name as that of x if they are of one class.
+read_platform <- function(platform, x, place) {
+    platform <- check_record(platform, "platform")
+    for (name in c("efficiency", "codebook", "spillover_to")) {
+        value <- platform[[name]]
+        if (is.matrix(value) && name != "efficiency")
+            value <- as.data.frame(value)
+        if (is_table(value))
+            platform[[name]] <- plain_table(value, rownames(value))
+        else if (length(dim(value)) == 2L)
+            platform[[name]] <- do.call(read_object, c(list(value), place[
+                identical(class(value), class(x)) &
+                    names(place) != "counts_layer"]))
     }
+    if (!is.null(names(platform[["codebook"]])))
+        platform[["codebook"]] <- as.list(platform[["codebook"]])
     platform
 }
 
@@ -131,23 +97,20 @@ read_platform <- function(platform, x, place, named = FALSE) {
 glfs_estimate_efficiency <- function(
         reference, spatial, labels = NULL, counts_layer = "counts",
         spatial_layer = "counts") {
-    parts <- list(
-        read_counts(reference, counts_layer),
-        read_counts(spatial, spatial_layer, "spatial_layer")
-    )
+    columns <- list(NULL, NULL)
     if (!is.null(labels) && !is_string(labels)) {
         if (!is.list(labels) || length(labels) != 2L)
-            refuse(
-                "labels", " must be the name of a column of both, or a list of",
-                " two vectors, of the reference and of the spatial samples."
-            )
-        parts <- Map(function(part, values, x) {
-            values <- sample_labels(values, x, "labels")
-            part$obs <- with_columns(part$obs, list(glfs_labels = values))
-            part
-        }, parts, unname(labels), list(reference, spatial))
+            refuse("labels", " must be the name of a column of both, or a list ",
+                "of two vectors, of the reference and of the spatial samples.")
+        columns <- Map(function(values, x)
+            list(glfs_labels = sample_labels(values, x, "labels")),
+            unname(labels), list(reference, spatial))
         labels <- "glfs_labels"
     }
+    parts <- list(
+        read_counts(reference, counts_layer, obs = columns[[1L]]),
+        read_counts(spatial, spatial_layer, "spatial_layer", columns[[2L]])
+    )
     call_python(
         "estimate_efficiency",
         reference = parts[[1L]], spatial = parts[[2L]], labels = labels,

@@ -12,7 +12,7 @@ plain_matrix <- function(x, what, files = TRUE) {
     if (files && is_large(x)) {
         message(what, " is a ", class(x)[1L],
             ": written to a temporary file, block by block.")
-        return(by_parts(x, what))
+        return(by_parts(x))
     }
     if (is(x, "DelayedArray")) {
         message(what, " is a ", class(x)[1L], ": realised in memory.")
@@ -31,8 +31,14 @@ plain_matrix <- function(x, what, files = TRUE) {
     if (!(is.numeric(values) || is.logical(values)) || length(dim(x)) != 2L)
         glfs_stop(what, " must be a matrix of numbers, not ", class(x)[1L],
             " of ", typeof(values), ".")
-    if (anyNA(values))
-        refuse_missing(x, values, what)
+    if (anyNA(values)) {
+        at <- Matrix::which(is.na(x), arr.ind = TRUE)[1L, ]
+        first <- Map(function(names, i) if (is.null(names)) i else names[i],
+            list(rownames(x), colnames(x)), at)
+        glfs_stop(what, " has missing values (", sum(is.na(values)),
+            "), the first at gene ", first[[1L]], ", sample ", first[[2L]],
+            ": remove or impute them.")
+    }
     if (is(x, "dgCMatrix"))
         plain("sparse", p = x@p, i = x@i, x = x@x, shape = x@Dim)
     else
@@ -82,7 +88,7 @@ forget_parts <- function() {
 
 # Binary files of a matrix: values that are not zero with their genes, sample by
 # sample.
-by_parts <- function(x, what) {
+by_parts <- function(x) {
     folder <- tempfile("glfsbio-")
     dir.create(folder)
     parts$folders <- c(parts$folders, folder)
@@ -95,24 +101,11 @@ by_parts <- function(x, what) {
     for (i in seq_along(grid)) {
         block <- DelayedArray::read_block(x, grid[[i]], as.sparse = is_sparse)
         block <- methods::as(if (is_sparse) block else block + 0, "dgCMatrix")
-        if (anyNA(block@x))
-            refuse_missing(block, block@x, what, dimnames(x),
-                length(pointers) - 1L)
         writeBin(block@x, files$data)
         writeBin(block@i, files$indices)
         pointers <- c(pointers, pointers[length(pointers)] + block@p[-1L])
     }
     plain("parts", folder = folder, p = pointers, shape = dim(x))
-}
-
-# The names, and the number of samples before these, are those of the whole.
-refuse_missing <- function(x, values, what, names = dimnames(x), before = 0L) {
-    at <- Matrix::which(is.na(x), arr.ind = TRUE)[1L, ] + c(0L, before)
-    first <- Map(function(names, i) if (is.null(names)) i else names[i],
-        if (is.null(names)) list(NULL, NULL) else names, at)
-    glfs_stop(what, " has missing values (", sum(is.na(values)),
-        "), the first at gene ", first[[1L]], ", sample ", first[[2L]],
-        ": remove or impute them.")
 }
 
 row_names <- function(x)
@@ -178,25 +171,21 @@ plain_column <- function(x) {
         as.vector(x)
 }
 
-# What Python gets of an object of genes x samples, by name: of reduced
-# dimensions and pairs of samples those that `named` has, else their names.
-# `cells` are names of samples, `of` is the class whose words messages have.
-plain_parts <- function(
-        matrix, genes, var, obs, reduced = list(), layers = list(),
-        records = list(), pairs = list(), named = NULL, cells = NULL,
-        of = "SummarizedExperiment") {
-    named <- c(named, texts(records_named(records)))
+# What Python gets of an object of genes x samples, out of its matrix and what
+# else it `has`: of reduced dimensions those that are `named`, else their names.
+plain_parts <- function(matrix, has, named, layers, pairs) {
+    reduced <- as.list(has$reduced)
     structure(class = "glfs_cells", list(
         X = matrix,
-        var = plain_table(var, genes),
-        obs = plain_table(obs, rownames(obs)),
+        var = plain_table(has$var, has$genes),
+        obs = plain_table(has$obs, rownames(has$obs)),
         reduced = named_list(Map(plain_reduced, reduced, names(reduced),
-            rep(nrow(obs), length(reduced)), MoreArgs = list(named = named))),
+            rep(nrow(has$obs), length(reduced)), MoreArgs = list(named = named))),
         layers = named_list(layers),
-        records = plain_records(records),
+        records = plain_records(has$records),
         pairs = named_list(pairs),
-        cells = plain_strings(some_names(cells)),
-        of = of
+        cells = plain_strings(some_names(has$cells)),
+        of = has$of
     ))
 }
 
@@ -223,7 +212,7 @@ some_names <- function(names)
 # A reduced dimension, of which only the name travels where nothing names it.
 # Places in space are used without a name, if they can be.
 plain_reduced <- function(x, name, n, named) {
-    asked <- any(c(name, paste0("X_", tolower(name))) %in% named)
+    asked <- name %in% named
     values <- if (asked || name == "spatial") coordinates(x)
     if (asked && is.null(values))
         glfs_stop(
@@ -286,88 +275,98 @@ plain_pairs <- function(x, named = NULL) {
     ))
 }
 
-# The matrices of raw counts that `counts_layer` names, as layers under their
-# names.
-counts_layers <- function(layers, names, where, matrix) {
-    for (name in layers)
-        check_place(name, "counts_layer", names, where)
-    lapply(stats::setNames(nm = layers), function(name) plain_matrix(
-        matrix(name), paste0("counts_layer \"", name, "\"")
-    ))
-}
-
-# What Python needs of an object, by its class.
-read_object <- function(x, ...) UseMethod("read_object")
-
-#' @export
-read_object.default <- function(x, named = NULL, files = TRUE, ...) {
-    if (length(dim(x)) != 2L)
-        refuse(
-            "x", " is a ", class(x)[1L],
-            ": it must be a matrix of genes x samples, ",
-            "a SummarizedExperiment, an ExpressionSet or a Seurat object."
-        )
-    refuse_place("x is a matrix: put its matrices into a SummarizedExperiment",
-        ...)
+# What Python needs of an object: the matrix that is named, the matrices of raw
+# counts that `counts_layer` names, and the rest, with further columns. `word` is
+# what the caller calls the name of the matrix.
+read_object <- function(x, assay.type = NULL, assay = NULL, layer = NULL,
+        counts_layer = NULL, word = NULL, named = NULL, files = TRUE,
+        obs = NULL, var = NULL) {
+    given <- list(assay.type = assay.type, assay = assay, layer = layer,
+        counts_layer = counts_layer)
+    seurat <- inherits(x, "Seurat")
+    wrong <- if (seurat) "assay.type" else if (has_samples(x)) "layer"
+    else names(given)
+    remedy <- if (seurat) "name the matrix of x with assay = and layer =."
+    else if (has_samples(x)) "name the matrix of x with assay.type =."
+    else "x is a matrix: put it into a SummarizedExperiment."
+    for (name in wrong)
+        if (!is.null(given[[name]]))
+            refuse(name, " has no meaning here: ", remedy)
+    has <- contents_of(x, assay = assay)
+    has$obs <- with_values(has$obs, obs)
+    has$var <- with_values(has$var, var)
+    if (!is.null(has$unused))
+        say_once(has$unused)
+    asked <- if (seurat) layer else if (is.null(assay.type)) assay else assay.type
+    if (is.null(word))
+        word <- if (seurat) "layer" else if (is.null(assay)) "assay.type"
+        else "assay"
+    place <- which_assay(asked, has, word)
+    named <- c(character(), named, texts(records_named(has$records)))
+    counts <- function(name) {
+        at <- which_assay(name, has, "counts_layer") # refused before it is read
+        plain_matrix(has$matrix(at), paste0("counts_layer \"", name, "\""))
+    }
     plain_parts(
-        plain_matrix(x, "x", files), gene_names(x), empty(nrow(x)),
-        empty(ncol(x)), cells = colnames(x), of = "matrix"
+        plain_matrix(has$matrix(place), has$label(place), files), has, named,
+        lapply(stats::setNames(nm = counts_layer), counts),
+        if (is(x, "SingleCellExperiment")) plain_pairs(x, named) else list()
     )
 }
 
+# What an object has, by its class: names of matrices and where they are, the
+# matrix of a place, tables, reduced dimensions and records.
+contents_of <- function(x, ...) UseMethod("contents_of")
+
 #' @export
-read_object.SummarizedExperiment <- function(
-        x, assay = NULL, assay.type = assay, counts_layer = NULL,
-        word = if (is.null(assay)) "assay.type" else "assay", named = NULL,
-        files = TRUE, ...) {
-    refuse_place("name the matrix of x with assay.type =", ...)
+contents_of.default <- function(x, ...) {
+    if (length(dim(x)) != 2L)
+        refuse("x", " is a ", class(x)[1L], ": it must be a matrix of genes x ",
+            "samples, a SummarizedExperiment, an ExpressionSet or a Seurat ",
+            "object.")
+    list(of = "matrix", names = "x", default = "x", matrix = function(place) x,
+        label = function(place) "x", genes = gene_names(x),
+        var = empty(nrow(x)), obs = empty(ncol(x)), cells = colnames(x))
+}
+
+#' @export
+contents_of.SummarizedExperiment <- function(x, ...) {
     names <- assay_names(x)
-    place <- which_assay(assay.type, "logcounts", names, word, "an assay of x",
-        "scuttle::logNormCounts(x)")
-    values <- function(place)
-        SummarizedExperiment::assay(x, place, withDimnames = FALSE)
-    reduced <- pairs <- list()
+    has <- list(
+        of = "SummarizedExperiment", names = names, where = "an assay of x",
+        default = "logcounts", maker = "scuttle::logNormCounts(x)",
+        matrix = function(place)
+            SummarizedExperiment::assay(x, place, withDimnames = FALSE),
+        label = function(place) called_assay(names, place),
+        genes = gene_names(x),
+        var = SummarizedExperiment::rowData(x, use.names = FALSE),
+        obs = no_names(SummarizedExperiment::colData(x)),
+        cells = colnames(x), records = S4Vectors::metadata(x)
+    )
     if (is(x, "SingleCellExperiment")) {
         # reducedDims() and altExpNames() check the whole object every time.
         inner <- SingleCellExperiment::int_colData(x)
-        reduced <- as.list(inner$reducedDims)
+        has$reduced <- as.list(inner$reducedDims)
         if (!is.null(inner$spatialCoords)) # of a SpatialExperiment
-            reduced$spatial <- inner$spatialCoords
-        records <- records_named(S4Vectors::metadata(x))
-        pairs <- plain_pairs(x, c(character(), named, texts(records)))
-        other <- names(inner$altExps)
-        if (length(other) > 0L)
-            say_once("Alternative experiments are not used: ", listed(other),
-                ".")
+            has$reduced$spatial <- inner$spatialCoords
+        if (length(inner$altExps) > 0L)
+            has$unused <- paste0("Alternative experiments are not used: ",
+                listed(names(inner$altExps)), ".")
     }
-    plain_parts(
-        plain_matrix(values(place), called_assay(names, place), files),
-        gene_names(x),
-        SummarizedExperiment::rowData(x, use.names = FALSE),
-        no_names(SummarizedExperiment::colData(x)),
-        reduced,
-        counts_layers(counts_layer, names, "an assay of x", values),
-        S4Vectors::metadata(x),
-        pairs, named, colnames(x)
-    )
+    has
 }
 
 #' @export
-read_object.ExpressionSet <- function(
-        x, assay = NULL, assay.type = assay, counts_layer = NULL,
-        word = if (is.null(assay)) "assay.type" else "assay", named = NULL,
-        files = TRUE, ...) {
-    refuse_place("name the matrix of x with assay.type =", ...)
+contents_of.ExpressionSet <- function(x, ...) {
     names <- Biobase::assayDataElementNames(x)
-    place <- which_assay(assay.type, "exprs", names, word, "in assayData(x)")
-    values <- function(name) Biobase::assayDataElement(x, name)
-    plain_parts(
-        plain_matrix(values(names[place]),
-            paste0("assayData \"", names[place], "\""), files),
-        gene_names(Biobase::exprs(x)), Biobase::fData(x),
-        no_names(Biobase::pData(x)),
-        layers = counts_layers(counts_layer, names, "in assayData(x)", values),
-        records = Biobase::notes(x), cells = colnames(x), of = "ExpressionSet"
+    list(
+        of = "ExpressionSet", names = names, where = "in assayData(x)",
+        default = "exprs",
+        matrix = function(place) Biobase::assayDataElement(x, names[place]),
+        label = function(place) paste0("assayData \"", names[place], "\""),
+        genes = gene_names(Biobase::exprs(x)), var = Biobase::fData(x),
+        obs = no_names(Biobase::pData(x)), cells = colnames(x),
+        records = Biobase::notes(x)
     )
 }
 
@@ -384,60 +383,43 @@ called_assay <- function(names, place) paste0(
 )
 
 # Which of the matrices is meant, by its name or its number: without either the
-# default, or the only one where it has no name. `maker` makes the default.
-which_assay <- function(asked, default, names, word, where, maker = NULL) {
+# default, or the only one where it has no name.
+which_assay <- function(asked, has, word) {
+    names <- has$names
     if (is.null(asked) && identical(names, "")) {
-        say_once("The only assay of x has no name: it is read as ", default,
-            ".")
+        say_once("The only assay of x has no name: it is read as ",
+            has$default, ".")
         return(1L)
     }
-    if (is.numeric(asked) && length(asked) == 1L &&
-        asked %in% seq_along(names))
+    if (is.numeric(asked) && length(asked) == 1L && asked %in% seq_along(names))
         return(as.integer(asked))
-    name <- if (is.null(asked)) default else asked
+    name <- if (is.null(asked)) has$default else asked
     if (is_string(name) && name %in% names)
         return(match(name, names))
     unnamed <- which(!nzchar(names))
     refuse(
-        word, " = ", deparse1(name), " is not ", where, ": ",
+        word, " = ", deparse1(name), " is not ", has$where, ": ",
         listed(replace(names, unnamed, unnamed)),
         if (length(unnamed)) paste0("; those without a name have numbers, as ",
             word, " = ", unnamed[1L]),
-        if (is.null(asked) && !is.null(maker)) paste0("; ", maker,
-            " makes it, or name a log-normalised one with ", word, " ="),
+        if (identical(name, has$default) && !is.null(has$maker)) paste0("; ",
+            has$maker, " makes it, or name a log-normalised one with ",
+            word, " ="),
         "."
     )
 }
 
 # What Python needs of an object whose matrix is that of raw counts, and the
 # names of its samples.
-read_counts <- function(x, counts_layer, word = "counts_layer") {
+read_counts <- function(x, counts_layer, word = "counts_layer", obs = NULL) {
     check_string(counts_layer, word)
     place <- if (inherits(x, "Seurat")) list(layer = counts_layer)
     else if (has_samples(x)) list(assay.type = counts_layer)
     parts <- do.call(read_object,
-        c(list(x), place, list(word = word)))
+        c(list(x), place, list(word = word, obs = obs)))
     if (!is.null(colnames(x)))
         parts$obs$rows <- plain_strings(colnames(x))
     parts
-}
-
-# A part of an object, by its name.
-check_place <- function(name, argument, names, where) {
-    check_string(name, argument)
-    if (!name %in% names)
-        refuse(
-            argument, " = \"", name, "\" is not ", where, ": ", listed(names),
-            "."
-        )
-}
-
-# Words for the parts of another class.
-refuse_place <- function(remedy, ...) {
-    words <- intersect(c("assay.type", "assay", "layer", "counts_layer"),
-        ...names())
-    if (length(words) > 0L)
-        refuse(words[1L], " has no meaning here: ", remedy, ".")
 }
 
 is_record <- function(x) is.list(x) && !is.object(x)
@@ -500,7 +482,7 @@ write_object.ExpressionSet <- function(x, result, ...) {
 }
 
 # Columns of a table, in place of former ones; those that are gone are NULL.
-with_values <- function(table, values, gone) {
+with_values <- function(table, values, gone = NULL) {
     for (name in union(intersect(gone, names(table)), names(values)))
         table[[name]] <- values[[name]]
     table
@@ -530,7 +512,10 @@ seurat_assay <- function(x, assay) {
         glfs_stop("Seurat objects need the R package SeuratObject.")
     if (is.null(assay))
         assay <- assay_of_results(x)
-    check_place(assay, "assay", SeuratObject::Assays(x), "an assay of x")
+    check_string(assay, "assay")
+    if (!assay %in% SeuratObject::Assays(x))
+        refuse("assay", " = \"", assay, "\" is not an assay of x: ",
+            listed(SeuratObject::Assays(x)), ".")
     assay
 }
 
@@ -550,68 +535,43 @@ assay_of_results <- function(x) {
 }
 
 #' @export
-read_object.Seurat <- function(
-        x, assay = NULL, layer = "data", counts_layer = NULL, word = "layer",
-        named = NULL, files = TRUE, ...) {
-    refuse_place("name the matrix of x with assay = and layer =", ...)
+contents_of.Seurat <- function(x, assay = NULL, ...) {
     assay <- seurat_assay(x, assay)
-    check_string(layer, word)
     layers <- seurat_layers(x[[assay]])
+    others <- setdiff(SeuratObject::Assays(x), assay)
     # Version 4 of SeuratObject calls a layer a slot.
     old <- utils::packageVersion("SeuratObject") < "5.0.0"
-    called <- if (old) "slot" else "layer"
-    values <- function(layer) {
-        check_layer(layer, layers, assay, word)
-        asked <- c(list(x[[assay]]), stats::setNames(list(layer), called))
-        seurat_whole(do.call(SeuratObject::GetAssayData, asked), layer,
-            x[[assay]], assay, word)
+    matrix <- function(place) {
+        asked <- stats::setNames(layers[place], if (old) "slot" else "layer")
+        values <- do.call(SeuratObject::GetAssayData, c(list(x[[assay]]),
+            as.list(asked)))
+        seurat_whole(values, layers[place], x[[assay]], assay)
     }
-    matrix <- values(layer)
-    others <- setdiff(SeuratObject::Assays(x), assay)
-    if (length(others) > 0L)
-        say_once("Other assays are not used: ", listed(others), ".")
-    reduced <- lapply(
-        stats::setNames(nm = SeuratObject::Reductions(x)),
-        function(name) SeuratObject::Embeddings(x[[name]])
+    list(
+        of = "Seurat", names = layers, default = "data",
+        where = paste0("in assay \"", assay, "\""),
+        # Version 5 may keep the samples of every file in a layer of its own.
+        maker = if (any(startsWith(layers, "data.")))
+            paste0("JoinLayers(x[[\"", assay, "\"]])") else "NormalizeData(x)",
+        unused = if (length(others) > 0L)
+            paste0("Other assays are not used: ", listed(others), "."),
+        matrix = matrix, label = function(place)
+            paste0("layer \"", layers[place], "\" of assay \"", assay, "\""),
+        genes = gene_names(x[[assay]]), var = x[[assay]][[]],
+        obs = no_names(x[[]]), cells = colnames(x),
+        reduced = lapply(stats::setNames(nm = SeuratObject::Reductions(x)),
+            function(name) SeuratObject::Embeddings(x[[name]])),
+        records = methods::slot(x, "misc")
     )
-    names(reduced) <- seurat_reduced(names(reduced))
-    plain_parts(
-        plain_matrix(matrix,
-            paste0("layer \"", layer, "\" of assay \"", assay, "\""), files),
-        gene_names(matrix), x[[assay]][[]], no_names(x[[]]), reduced,
-        counts_layers(counts_layer, layers, "in the assay", values),
-        methods::slot(x, "misc"), named = named, cells = colnames(x),
-        of = "Seurat"
-    )
-}
-
-# Version 5 may keep the samples of every file in a layer of its own.
-check_layer <- function(layer, layers, assay, word = "layer") {
-    parts <- layers[startsWith(layers, paste0(layer, "."))]
-    if (!layer %in% layers && length(parts) > 0L)
-        refuse(
-            "assay", " = \"", assay, "\" has \"", layer, "\" in parts (",
-            listed(parts),
-            "): run x[[\"", assay, "\"]] <- JoinLayers(x[[\"", assay,
-            "\"]]) first."
-        )
-    if (!layer %in% layers)
-        refuse(
-            word, " = \"", layer, "\" is not in assay \"", assay, "\": ",
-            listed(layers), if (layer == "data") "; NormalizeData() makes it",
-            "."
-        )
 }
 
 # Scaled data may be missing, or be there for some genes.
-seurat_whole <- function(matrix, layer, assay, name, word) {
+seurat_whole <- function(matrix, layer, assay, name) {
     there <- intersect(rownames(assay), rownames(matrix))
     if (length(there) < nrow(assay))
-        refuse(
-            word, " = \"", layer, "\" of assay \"", name, "\" has ",
+        refuse("layer", " = \"", layer, "\" of assay \"", name, "\" has ",
             length(there), " of ", nrow(assay), " genes: run ScaleData(x, ",
-            "features = rownames(x)), or choose another."
-        )
+            "features = rownames(x)), or choose another.")
     matrix[rownames(assay), , drop = FALSE]
 }
 
@@ -620,18 +580,6 @@ seurat_layers <- function(assay) {
         return(c("counts", "data", "scale.data"))
     # `::` would name a function that version 4 does not have.
     getExportedValue("SeuratObject", "Layers")(assay)
-}
-
-# Names of reduced dimensions, or weights by these, as elsewhere in
-# Bioconductor, or back in those of Seurat.
-seurat_reduced <- function(x, case = toupper) {
-    renamed <- function(names) {
-        common <- tolower(names) %in% c("pca", "tsne", "umap")
-        replace(names, common, case(names[common]))
-    }
-    if (!is.null(names(x)))
-        names(x) <- renamed(names(x))
-    if (is.character(x)) renamed(x) else x
 }
 
 #' @export

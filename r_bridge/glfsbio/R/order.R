@@ -6,31 +6,8 @@
 #' not decided: it is listed with its candidates.
 #'
 #' @inheritParams glfs_select_genes
-#' @param genes Genes that can be found: a file (CSV, TSV, TXT, XLSX, GTF, GFF3,
-#'   also with `.gz`), such as the list of a vendor or an annotation; a data
-#'   frame or DataFrame, such as the `rowData()` of other data; or names. NULL:
-#'   all genes of the nomenclature.
-#' @param key_added Prefix of the columns and name of the record.
-#' @return The object, with the columns below in `rowData()`, `fData()` or the
-#'   metadata of the features, and a record in `metadata(x)$glfs_names`,
-#'   `notes(x)` or `Misc(x)`. For a matrix, a DataFrame with these columns and
-#'   the record in its `metadata()`.
-#'
-#'   - `glfs_names_symbol` and `glfs_names_id`: symbol and Ensembl id in
-#'     `genes`, `""` where the gene is not found.
-#'   - `glfs_names_orderable`: where `genes` is given, whether it is found
-#'     there, once, and has probes, where the list has their numbers; for
-#'     `glfs_platform(genes =
-#'     "glfs_names_orderable")`.
-#'
-#'   The record has `species`; `source`, where symbols and ids are from;
-#'   `params`; and `table`, a DataFrame with one row
-#'   per gene: `name`; `found`, how it was found (`"symbol"`, `"id"`,
-#'   `"version"`, `"retired"`, `"alias"`, `"case"`) or why not (`"ambiguous"`,
-#'   `"absent"` from `genes`, `"double"`, `"date"`, as spreadsheets make of
-#'   names, `"unknown"`); `symbol`; `id`; and `candidates`, in one text,
-#'   which for a gene that is found are others that once had its symbol.
-#' @inheritSection glfs_evaluate_panel Errors
+#' @inherit glfs_select_genes return
+#' @inheritSection glfs_select_genes Errors
 #' @seealso [glfs_order_panel()], which does this for the genes of a panel.
 #' @examples
 #' x <- glfs_resolve_genes(glfs_example())
@@ -56,68 +33,21 @@ NULL
 #' Ensembl id that the order needs; if it is the same gene as one before it
 #' under another name; or if a limit rules it out beside the genes before it.
 #'
+#' @inheritParams glfs_evaluate_panel
 #' @inheritParams glfs_resolve_genes
+#' @inheritParams glfs_select_genes
 #' @param x For `glfs_order_panel()` an object of the kinds that
 #'   [glfs_select_genes()] takes. For `glfs_write_order()` its value, the record
 #'   of it, or an object with a selection. For `glfs_write_reference()` an
 #'   object with Ensembl ids, such as the value of `glfs_order_panel()`.
-#' @param panel Names of genes, or one logical value each; or one string: the
-#'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
-#'   single gene; or a table of [glfs_read_panel()]. Names that are missing in
-#'   the data are ordered too.
-#' @param platform Whose order it is: `"xenium_v1"`, `"xenium_prime"`,
-#'   `"merscope"`, `"cosmx"`, or `"sheet"`, which is that of no vendor. Or a
-#'   platform of [glfs_platform()] of such a `name`, whose genes alone can be
-#'   ordered. `glfs_write_order()` writes that of the order if it is NULL.
-#' @param genes Genes for which probes can be made, as in
-#'   [glfs_resolve_genes()]: the vendor's list. NULL: whether there are probes
-#'   is not checked, except by a `platform` that has genes.
-#' @param catalogue Panel that the order adds to, such as a predesigned one, as
-#'   `panel`: its genes are not ordered, and count beside those that are.
 #' @param labels Type of each cell: a vector, or the name of a column of
-#'   `colData()`. For `glfs_order_panel()` optional: types are the groups of
-#'   genes. For `glfs_write_reference()` needed: the reference holds the types,
-#'   and cells without a type are not in it.
-#' @param counts_layer Matrix of raw counts: an assay, an element of
-#'   `assayData`, or a layer of a Seurat assay. For `glfs_order_panel()`
-#'   optional: the order has the `mean_count` of each gene, and notes genes with
-#'   a large share of the counts. For `glfs_write_reference()` the counts that
-#'   the reference holds.
-#' @param ids Column of `rowData()` with Ensembl ids, which decide where they
-#'   are known. Genes without one are not in a reference, for which NULL is the
-#'   column of the last order, else of [glfs_resolve_genes()].
-#' @param symbols Column of `rowData()` with symbols. NULL: the row names.
-#' @param key_added Prefix of the columns and name of the record. NULL: the key
-#'   of the panel and `_order`, such as `glfs_order`.
-#' @return `glfs_order_panel()`: the object, with the columns
-#'   `glfs_order_symbol` and `glfs_order_id`, `""` where unknown, and
-#'   `glfs_order_orderable` of the genes; and the record below in
-#'   `metadata(x)$glfs_order`, `notes(x)` or `Misc(x)`. For a matrix, a
-#'   DataFrame with these columns and the record in its `metadata()`. A message
-#'   tells the genes that cannot be ordered.
-#'
+#'   `colData()`. For `glfs_order_panel()` types are the groups of genes. The
+#'   reference holds the types, and cells without a type are not in it.
+#' @return `glfs_order_panel()`: the object, with columns and a record as of
+#'   [glfs_select_genes()]. A message tells the genes that cannot be ordered.
 #'   `glfs_write_order()` and `glfs_write_reference()`: `path`, invisibly.
 #'
-#' @inheritSection glfs_evaluate_panel Errors
-#'
-#' @section The record:
-#' - `table`, a DataFrame, one row per gene that is ordered, and below them one
-#'   per backup: `rank`; `gene` and `id`, as the platform has them; `name`, as
-#'   the data have it; `group`, of the file that `panel` is, else the type with
-#'   the highest mean; `source`: `"included"`, `"selected"`, `"added"`,
-#'   `"replacement"`, `"backup"` or `"listed"`; `replaces`, the gene that it is
-#'   ordered in place of; `backup_of`, the genes that it backs up;
-#'   `n_probe_sets`, probe sets to ask for, where 0 is the vendor's choice, and
-#'   `forced`, whether the gene is to be designed whatever the vendor's checks
-#'   say, which you may change for Xenium before the order is written;
-#'   `mean_count`; and `note`, what is to be looked at.
-#' - `checks`, a DataFrame, one row per check: `check`; `about`, which genes are
-#'   named; `checked`, whether it could be; `n` of them; `genes`.
-#' - `replaced`, a DataFrame, one row per gene that was refused: `gene`;
-#'   `reason`; `substitute`, the gene in its place, `""` if it was left out, and
-#'   `substitution_score`.
-#' - `platform`; `species`; `made_of`, what the order was made of, so that one
-#'   that is outdated is not written; `params`; `versions`.
+#' @inheritSection glfs_select_genes Errors
 #'
 #' @section Files: `"xenium_v1"` and `"xenium_prime"`: `.csv` with the columns
 #'   `Gene,Ensembl ID,Probe sets,Force`. `"merscope"`: `.csv`. `"cosmx"`:
@@ -178,7 +108,7 @@ glfs_write_order <- function(x, path, platform = NULL, key = NULL,
     call_python(
         "write_order",
         adata = parts,
-        orders = plain_named(orders), path = path.expand(path),
+        orders = plain_named(orders), path = path,
         platform = platform_name(platform), key = key, overwrite = overwrite,
         of = c(parts$of, "matrix")[1L]
     )
@@ -196,14 +126,13 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
     check_string(path, "path")
     refuse_typos(list(labels = labels), list(substitute(labels)))
     columns <- as_columns("write_reference", list(labels = labels), x)
-    parts <- read_counts(x, counts_layer)
+    parts <- read_counts(x, counts_layer, obs = columns$samples)
     parts$layers <- stats::setNames(list(parts$X), counts_layer)
-    parts$obs <- with_columns(parts$obs, columns$samples)
     if (is.null(random_state))
         random_state <- sample.int(.Machine$integer.max, 1L)
     call_python(
         "write_reference",
-        adata = parts, path = path.expand(path),
+        adata = parts, path = path,
         labels = columns$options$labels, counts_layer = counts_layer,
         ids = ids, symbols = symbols, max_bytes = max_bytes,
         random_state = random_state, overwrite = overwrite, of = parts$of
@@ -255,7 +184,7 @@ glfs_read_panel <- function(path, column = NULL, sheet = NULL,
     check_string(path, "path")
     found <- call_python(
         "read_panel",
-        path = path.expand(path), column = column, sheet = sheet,
+        path = path, column = column, sheet = sheet,
         set_name = set_name
     )
     table <- found$table

@@ -150,47 +150,45 @@ has_package <- function(python) {
         output = if (is.na(answer)) paste(output, collapse = "\n"))
 }
 
-check_package <- function(python) {
-    answer <- has_package(python)
-    if (answer)
-        return(invisible())
-    if (!is.null(attr(answer, "output")))
-        glfs_stop(python, " does not run: ", attr(answer, "output"))
-    if (in_cache(python))
+check_package <- function(python, runs = FALSE) {
+    answer <- with_python(python, has_package(python))
+    if (!answer)
         glfs_stop(
-            python, ", of the environment of glfsbio, does not find glfs_bio ",
-            "there: glfs_install(renew = TRUE) makes the environment again."
+            python, if (is.null(attr(answer, "output"))) " lacks glfs_bio"
+            else paste0(" does not run: ", attr(answer, "output")),
+            if (runs) paste(", and another package has started it in this R",
+                "session, which has one Python. Restart R and call",
+                "glfs_setup() before the other package"),
+            if (in_cache(python)) ": glfs_install(renew = TRUE) makes it again."
+            else paste0(". Name another Python with glfs_setup(), or none: ",
+                "glfs_install() makes an environment. Or install it there:\n  '",
+                python, "' -m pip install '", carried("source"), "[xlsx]'")
         )
-    glfs_stop(
-        python, " lacks glfs_bio, and is the Python that was named. ",
-        install_lines(python), "\nOr name another one with glfs_setup(), or ",
-        "none: glfs_install() makes an environment."
-    )
 }
 
-install_lines <- function(python) paste0(
-    "Install it with\n  '", python, "' -m pip install '", carried("source"),
-    "[xlsx]'\nor where that is refused, as by Debian's own Python, in an ",
-    "environment:\n  '", python, "' -m venv ~/venv"
-)
-
 start_python <- function(python) {
-    if (reticulate::py_available()) {
+    runs <- reticulate::py_available()
+    if (runs) {
         session$python <- reticulate::py_config()$python
         if (!is.null(python))
             check_same(find_python(python))
-        check_running(session$python)
         python <- session$python
     } else {
         python <- choose_python(python)
-        with_python(python, check_package(python))
     }
+    check_package(python, runs)
     # Rather than use_python(), after which reticulate looks for others too.
     tryCatch(
         with_python(python, withr::with_envvar(
             c(RETICULATE_PYTHON = python), attach_reticulate()
         )),
-        error = function(e) not_started(python, conditionMessage(e))
+        error = function(e) glfs_stop(
+            python, " cannot be used from this R, with reticulate ",
+            format(utils::packageVersion("reticulate")), ":\n",
+            conditionMessage(e), "\n", if (in_cache(python))
+                "glfs_install(renew = TRUE) makes the environment again."
+            else "Name another Python with glfs_setup(), or update reticulate."
+        )
     )
     session$python <- python
 }
@@ -200,19 +198,6 @@ in_cache <- function(python)
     !is.null(python) && dir.exists(cache()) && startsWith(
         normalizePath(dirname(python), mustWork = FALSE), normalizePath(cache())
     )
-
-not_started <- function(python, why) {
-    glfs_stop(
-        python, " cannot be used from this R, with reticulate ",
-        format(utils::packageVersion("reticulate")), ":\n", why, "\n",
-        if (in_cache(python))
-            "glfs_install(renew = TRUE) makes the environment again."
-        else if (!reticulate::py_available()) paste0(
-            "Name another Python, such as 3.11, with glfs_setup(), or update ",
-            "reticulate, which takes the Pythons of its time."
-        )
-    )
-}
 
 # Evaluate code; a Python of the cache does not see settings of others.
 with_python <- function(python, code)
@@ -229,16 +214,6 @@ try:
 finally:
     sys.path[:] = paths
 "
-
-# Somebody else has started Python: the package must be there.
-check_running <- function(python) {
-    if (!has_package(python))
-        glfs_stop(
-            "Another package has started ", python, " in this R session, and ",
-            "a process has one Python. It lacks glfs_bio. Restart R and call ",
-            "glfs_setup() before the other package. ", install_lines(python)
-        )
-}
 
 check_same <- function(python) {
     if (normalizePath(python) != normalizePath(session$python) ||

@@ -198,25 +198,19 @@ glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL,
     sets <- lapply(stats::setNames(nm = key),
         function(one) selection_of(x, one)$genes)
     if (!is.null(rnk) && length(key) != 1L)
-        refuse("rnk", " takes the ranking of one key, not of ", length(key),
-            ".")
+        refuse("rnk", " takes the ranking of one key, not of ", length(key), ".")
     if (!is.null(gmt)) {
         check_fields(c(names(sets), unlist(sets)), "gmt")
-        write_whole(
-            vapply(names(sets), function(name)
-                paste(c(name, "GLFS selection", sets[[name]]), collapse = "\t"),
-                ""),
-            gmt, "gmt", overwrite
-        )
+        lines <- vapply(sets, paste, "", collapse = "\t")
+        lines <- paste(names(sets), "GLFS selection", lines, sep = "\t")
+        write_whole(lines, gmt, "gmt", overwrite)
     }
     if (!is.null(rnk)) {
         scores <- glfs_scores(x, key)
         check_fields(names(scores), "rnk")
-        write_whole(
-            paste(names(scores), format(scores, digits = 17L, trim = TRUE),
-                sep = "\t"),
-            rnk, "rnk", overwrite
-        )
+        numbers <- format(scores, digits = 17L, trim = TRUE)
+        lines <- paste(names(scores), numbers, sep = "\t")
+        write_whole(lines, rnk, "rnk", overwrite)
     }
     if (is.null(gmt) && is.null(rnk)) sets else invisible(sets)
 }
@@ -247,19 +241,16 @@ check_fields <- function(names, argument) {
 # Whole or not at all.
 write_whole <- function(lines, path, name, overwrite) {
     check_string(path, name)
-    if (dir.exists(path))
-        refuse(name, " = \"", path, "\" is a folder: name a file in it.")
-    if (file.exists(path) && !overwrite)
-        glfs_stop(path,
-            " exists: choose another name, or set overwrite = TRUE.")
+    if (file.exists(path) && (!overwrite || dir.exists(path)))
+        refuse(name, " = \"", path, "\" exists: choose another name, or set ",
+            "overwrite = TRUE for a file.")
     if (!dir.exists(dirname(path)))
-        glfs_stop("The folder ", dirname(path),
-            " does not exist: create it first.")
+        refuse(name, " = \"", path, "\" is in no folder: create it first.")
     part <- tempfile(".glfs-", dirname(path))
     on.exit(unlink(part))
     connection <- file(part, "wb")
     writeLines(enc2utf8(lines), connection, useBytes = TRUE)
     close(connection)
-    if (!suppressWarnings(file.rename(part, path)))
-        glfs_stop(path, " cannot be written: choose another name.")
+    if (!file.rename(part, path))
+        refuse(name, " = \"", path, "\" cannot be written: choose another name.")
 }

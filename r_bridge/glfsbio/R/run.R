@@ -65,6 +65,8 @@ run <- function(target, x, options) {
         )
     if (several && is.null(names(sets)))
         names(sets) <- seq_along(sets)
+    if (several && (anyDuplicated(names(sets)) || !all(nzchar(names(sets)))))
+        refuse("x", " must have a name of its own for each object, or none.")
     asked <- lapply(sets, function(x) prepared(target, x, options))
     results <- call_python(target, sets = lapply(asked, `[[`, "parts"),
         options = asked[[1L]]$options, of = asked[[1L]]$parts$of)
@@ -72,62 +74,22 @@ run <- function(target, x, options) {
     if (several) written else written[[1L]]
 }
 
-# Functions of which one takes the arguments of another one, too.
-takes_those_of <- c(
-    stability = "select_genes", evaluate_panel = "structure",
-    extend_panel = "structure", explain_panel = "structure",
-    prove_panel = "structure"
-)
-
-# What users of other packages and of Python try, by the arguments that are
-# meant.
-tried_for <- strsplit(c(
-    block = "batch batches batch.key batch.by group.by.vars batch_key",
-    assay.type = "exprs_values assay_type assay.name assayType by_exprs_values slot",
-    layer = "slot",
-    n_genes = "n ntop nfeatures n_features n_top_genes num_genes top",
-    labels = paste("group.by group_by groupby groups group cluster clusters",
-        "cell_type colLabels ident"),
-    preserve = "group.by group_by groupby clusters labels",
-    groupby = "group.by group_by labels groups",
-    dimred = "use.dimred use_dimred dim_red reduction reduced.dim rep",
-    n_comps = "ncomponents npcs n_pcs num_pcs rank d",
-    n_neighbors = "k k.param n.neighbors", panel = "features genes markers",
-    BPPARAM = "BPARAM workers n_cores n_jobs",
-    random_state = "seed seed.use random.seed",
-    symbols = "gene_symbols gene.symbol swap_rownames",
-    key_added = "name reduction.name", platform = "efficiency spillover",
-    "x[genes, ]" = "subset.row subset_row features",
-    "x[, cells]" = "subset.col subset_col cells"
-), " ")
-
 # Names that are no arguments of a function, or fields of a record; and what it
 # cannot do without.
 refuse_unknown <- function(target, options) {
     function_name <- paste0("glfs_", target)
     defaults <- formals(get(function_name))
-    others <- takes_those_of[target]
-    if (!is.na(others))
-        defaults <- c(defaults, formals(get(paste0("glfs_", others))))
+    of_structure <- names(formals(glfs_structure))
+    if (target == "stability") # which takes those of the selection, too
+        defaults <- c(defaults, formals(glfs_select_genes))
     takes <- setdiff(names(defaults), c("x", "..."))
-    for (name in setdiff(names(options), takes)) {
-        meant <- what_is_meant(name, takes)
-        refuse(name, " is no argument of ", function_name, "(): ",
-            if (length(meant) > 0L)
-                paste0("did you mean ", paste(meant, collapse = " or "), "?")
-            else paste0("it takes ", paste(takes, collapse = ", "), "."))
-    }
+    for (name in setdiff(names(options), takes))
+        refuse(name, " is no argument of ", function_name, "(): it takes ",
+            paste(takes, collapse = ", "), ".", if (name %in% of_structure)
+                " Give it to glfs_structure(), and the key of that as use_rep.")
     needed <- takes[vapply(defaults[takes], deparse1, "") == ""]
     for (name in setdiff(needed, names(options)))
         refuse(name, " is missing: ", function_name, "(x) needs it.")
-}
-
-what_is_meant <- function(tried, takes) {
-    meant <- names(Filter(function(names) tried %in% names, tried_for))
-    meant <- meant[meant %in% takes | startsWith(meant, "x[")]
-    distance <- drop(utils::adist(tried, takes))
-    close <- takes[distance == min(distance) & distance <= nchar(tried) / 3]
-    if (length(meant) > 0L) meant else close
 }
 
 # Functions that look at no panel, so that no result tells the assay.
@@ -137,13 +99,9 @@ of_cells <- c("select_genes", "structure", "classify", "laprls")
 prepared <- function(target, x, options) {
     if (any(dim(x) == 0L))
         refuse("x", " has no ", if (nrow(x) == 0L) "genes" else "samples", ".")
-    if (inherits(x, "Seurat"))
-        for (name in intersect(names(options), c("dimred", "use_rep",
-            "preserve")))
-            options[name] <- list(seurat_reduced(options[[name]]))
-    options <- flags_as_genes(options, x)
+    options <- flags_as_genes(one_name_of_structure(options), x)
     vectors <- as_columns(target, options, x)
-    options <- checked(target, vectors$options)
+    options <- checked(vectors$options)
     place <- options[intersect(names(options),
         c("assay.type", "assay", "layer"))]
     options[names(place)] <- NULL
@@ -153,23 +111,19 @@ prepared <- function(target, x, options) {
     place <- Filter(Negate(is.null), place)
     if (inherits(x, "Seurat") && is.null(place$assay) && target %in% of_cells)
         place$assay <- SeuratObject::DefaultAssay(x)
-    if (!is.null(options[["platform"]]))
-        options[["platform"]] <- read_platform(
-            options[["platform"]], x, place, named = target == "order_panel"
-        )
-    parts <- do.call(read_object,
-        c(list(x), place, list(named = texts(options))))
-    parts$obs <- flags_as_labels(with_columns(parts$obs, vectors$samples))
-    parts$var <- with_columns(parts$var, vectors$genes)
+    named <- target == "order_panel" && is_string(options[["platform"]])
+    if (!is.null(options[["platform"]]) && !named)
+        options[["platform"]] <- read_platform(options[["platform"]], x, place)
+    parts <- do.call(read_object, c(list(x), place, list(
+        named = texts(options), obs = vectors$samples, var = vectors$genes)))
+    parts$obs <- flags_as_labels(parts$obs)
     places <- options[["spatial"]]
     if (length(dim(places)) == 2L) {
         parts$reduced$glfs_spatial <- plain_places(places, ncol(x))
         options[["spatial"]] <- "glfs_spatial"
     }
-    list(
-        parts = parts, options = named_list(with_dimred(options, parts)),
-        columns = vectors, assay = place["assay"]
-    )
+    list(parts = parts, options = named_list(options), columns = vectors,
+        assay = place["assay"])
 }
 
 # The limits that are given, or those of the selection that is meant, which hold
@@ -228,74 +182,43 @@ name_matrices <- function(record) {
     record
 }
 
-# Arguments in their classes, as Python takes them, or an error.
-
-# The options in their classes, or an error.
-checked <- function(target, options) {
-    checks <- list(
-        panel = if (target == "evaluate_panel") check_panels else check_panel,
-        preserve = check_preserve, limits = check_limits,
-        BPPARAM = check_workers, catalogue = check_catalogue,
-        nomenclature = function(x) check_genes(x, "nomenclature"),
-        genes = if (target == "explain_panel") identity else check_genes
-    )
-    for (name in intersect(names(options), names(checks)))
-        options[name] <- list(checks[[name]](options[[name]]))
+# The options as Python takes them, or an error.
+checked <- function(options) {
+    if ("panel" %in% names(options))
+        options[["panel"]] <- check_panel(options[["panel"]])
+    if (!is.null(options[["catalogue"]]))
+        options[["catalogue"]] <- check_panel(options[["catalogue"]], "catalogue")
+    if (!is.null(options[["limits"]]))
+        options[["limits"]] <- check_record(options[["limits"]], "limits")
+    workers <- options[["BPPARAM"]]
+    if (is(workers, "BiocParallelParam"))
+        options[["BPPARAM"]] <- BiocParallel::bpnworkers(workers)
+    else if (!is.null(workers))
+        refuse("BPPARAM", " must be a parameter of BiocParallel, such as ",
+            "BiocParallel::MulticoreParam(2).")
+    for (name in intersect(c("genes", "nomenclature"), names(options)))
+        if (is_table(options[[name]]))
+            options[[name]] <- plain_table(options[[name]],
+                own_names(options[[name]]))
     options
 }
 
-check_workers <- function(BPPARAM) {
-    if (is.null(BPPARAM))
-        return(NULL)
-    if (!is(BPPARAM, "BiocParallelParam"))
-        refuse(
-            "BPPARAM", " is a ", class(BPPARAM)[1L],
-            ": it must be a parameter of ",
-            "BiocParallel, such as BiocParallel::MulticoreParam(2)."
-        )
-    BiocParallel::bpnworkers(BPPARAM)
-}
+is_table <- function(x) is.data.frame(x) || is(x, "DataFrame")
 
+# Names of genes, one string, a table of glfs_read_panel(), or several of these
+# by name.
 check_panel <- function(panel, name = "panel") {
+    if (is_record(panel) && !is.null(names(panel)))
+        return(Map(check_panel, panel, paste0(name, "$", names(panel))))
     if (is.null(panel) || is.numeric(panel) || is.logical(panel))
-        refuse(
-            name, " must be names of genes, such as rownames(x)[1:3], or one ",
-            "string, not of class ", class(panel)[1L], "."
-        )
-    if (is.data.frame(panel) || is(panel, "DataFrame"))
-        return(plain("panel", table = plain_panel(panel, name)))
-    if (is_string(panel)) path.expand(panel) else panel
-}
-
-check_catalogue <- function(catalogue)
-    if (!is.null(catalogue)) check_panel(catalogue, "catalogue")
-
-# A table of glfs_read_panel().
-plain_panel <- function(panel, name) {
-    absent <- setdiff(c("gene", "id"), names(panel))
-    if (length(absent) > 0L)
-        refuse(
-            name, " is a ", class(panel)[1L], " without ",
-            paste(absent, collapse = " and "),
-            ": give names of genes, or a table of glfs_read_panel()."
-        )
-    plain_table(panel)
-}
-
-# Names, a table, or a file, which is one string. Of a table that came from
-# elsewhere several names in one place are joined as in the files of HGNC.
-check_genes <- function(genes, name = "genes") {
-    if (is.data.frame(genes) || is(genes, "DataFrame")) {
-        several <- vapply(genes, is, NA, "CharacterList")
-        genes[several] <- lapply(genes[several], S4Vectors::unstrsplit, "|")
-        return(plain_table(genes, own_names(genes)))
-    }
-    if (!is.null(genes) && !is.character(genes) && !is.factor(genes))
-        refuse(
-            name, " must be a file, a table or names of genes, not of class ",
-            class(genes)[1L], "."
-        )
-    if (is_string(genes)) path.expand(genes) else genes
+        refuse(name, " must be names of genes, such as rownames(x)[1:3], or ",
+            "one string, not of class ", class(panel)[1L], ".")
+    if (!is_table(panel))
+        return(panel)
+    if (!all(c("gene", "id") %in% names(panel)))
+        refuse(name, " is a table without gene and id: give names of genes, ",
+            "or a table of glfs_read_panel().")
+    plain("panel", table = plain_table(panel))
 }
 
 # Row names that are not numbers that R gave.
@@ -304,32 +227,14 @@ own_names <- function(table) {
     if (!numbered) rownames(table)
 }
 
-# One panel, or a list of several by name.
-check_panels <- function(panels) {
-    if (!is_record(panels) || is.null(names(panels)))
-        return(check_panel(panels))
-    if (!all(nzchar(names(panels), keepNA = TRUE) %in% TRUE) ||
-        anyDuplicated(names(panels)))
-        refuse("panel", " must have a name of its own for each panel.")
-    Map(check_panel, panels, paste0("panel$", names(panels)))
-}
-
-# One string, genes (of which a list may have one), or weights by name.
-check_preserve <- function(preserve) {
-    labels <- names(preserve)
-    if (is.null(labels))
-        return(if (is_string(preserve)) path.expand(preserve) else preserve)
-    single <- vapply(
-        preserve, function(weight) is.numeric(weight) && length(weight) == 1L,
-        NA
-    )
-    if (!all(single, nzchar(labels)))
-        refuse(
-            "preserve",
-            " has names, so that it must hold one weight each, such as ",
-            "c(structure = 1, cell_type = 2)."
-        )
-    stats::setNames(unlist(preserve), path.expand(labels))
+# Bioconductor's word for a reduced dimension that spans the structure.
+one_name_of_structure <- function(options) {
+    if (!is.null(options[["dimred"]]) && !is.null(options[["use_rep"]]))
+        glfs_stop("dimred and use_rep both name a structure: give one of them.")
+    if (!is.null(options[["dimred"]]))
+        options["use_rep"] <- options["dimred"]
+    options["dimred"] <- NULL
+    options
 }
 
 # Arguments that may be vectors, with one value for each sample or gene: Python
@@ -475,17 +380,6 @@ sample_values <- function(values, x, name) {
     unname(values)
 }
 
-with_columns <- function(table, columns) {
-    if (length(columns) == 0L)
-        return(table)
-    extra <- plain_table(S4Vectors::DataFrame(columns, check.names = FALSE))
-    there <- r_value(table$names)
-    stay <- !there %in% names(columns)
-    table$columns <- c(table$columns[stay], extra$columns)
-    table$names <- plain_strings(c(there[stay], names(columns)))
-    table
-}
-
 # Logical columns are labels as R writes them.
 flags_as_labels <- function(table) {
     flags <- vapply(table$columns, is.logical, NA)
@@ -496,35 +390,9 @@ flags_as_labels <- function(table) {
 
 # Coordinates of the samples in space.
 plain_places <- function(places, n) {
-    places <- as.matrix(places)
-    if (!is.numeric(places) || nrow(places) != n)
+    places <- coordinates(places)
+    if (is.null(places) || nrow(places) != n)
         refuse("spatial", " must be numbers with a row for each of the ", n,
-            " samples, not ", paste(dim(places), collapse = " x "), " ",
-            typeof(places), ".")
+            " samples.")
     plain_dense(unname(places))
-}
-
-# Bioconductor's word for a reduced dimension.
-with_dimred <- function(options, parts) {
-    dimred <- options[["dimred"]]
-    options["dimred"] <- NULL
-    if (is.null(dimred))
-        return(options)
-    if (!is.null(options[["use_rep"]]))
-        glfs_stop("dimred and use_rep both name a structure: give one of them.")
-    if (length(dim(dimred)) == 2L)
-        refuse(
-            "dimred", " is a matrix: store it first, ",
-            "reducedDim(x, \"mine\") <- coordinates, and name it."
-        )
-    check_string(dimred, "dimred")
-    there <- names(parts$reduced)
-    shown <- function(names)
-        if (parts$of == "Seurat") seurat_reduced(names, tolower) else names
-    if (!dimred %in% there)
-        refuse(
-            "dimred", " = \"", shown(dimred), "\" is not a reduced dimension ",
-            "of x: ", listed(shown(there)), "."
-        )
-    c(options, use_rep = dimred)
 }

@@ -20,34 +20,25 @@ plain_strings <- function(x) {
 }
 
 # A vector of any class as one of R's own types with its names: dates and times
-# are texts, quantities with units numbers. NULL where it is no vector.
+# are texts, several texts in one place one, quantities with units numbers. NULL
+# where it is no vector.
 plain_vector <- function(x) {
     if (is(x, "Rle"))
         x <- S4Vectors::decode(x)
     if (is(x, "Factor"))
         x <- as.factor(x)
+    if (is(x, "CharacterList"))
+        x <- S4Vectors::unstrsplit(x, "|")
     if (inherits(x, "AsIs") && !isS4(x))
         class(x) <- setdiff(class(x), "AsIs")
     if (is.factor(x))
         return(factor(x, levels(x)[!is.na(levels(x))]))
     if (inherits(x, c("Date", "POSIXt", "yearmon", "yearqtr")))
         x <- format(x)
-    if (inherits(x, "integer64"))
-        x <- from_integer64(x)
-    if (!(is.numeric(unclass(x)) || is.logical(x) || is.character(x)) ||
+    if (inherits(x, "integer64") || !(is.numeric(unclass(x)) || is.logical(x) || is.character(x)) ||
         length(dim(x)) > 2L || isTRUE(dim(x)[2L] != 1L))
         return(NULL)
     stats::setNames(as.vector(unclass(x)), names(x))
-}
-
-# Whole numbers that the package bit64 keeps in the bytes of doubles.
-from_integer64 <- function(x) {
-    bytes <- writeBin(as.vector(unclass(x)), raw(), endian = "little")
-    halves <- readBin(bytes, integer(), 2L * length(x), endian = "little")
-    halves <- matrix(as.double(halves), 2L)
-    low <- halves[1L, ]
-    low[is.na(low)] <- -2^31  # which is R's missing integer
-    stats::setNames(halves[2L, ] * 2^32 + low %% 2^32, names(x))
 }
 
 plain_list <- function(items)
@@ -73,6 +64,9 @@ plain_argument <- function(x, name = "") {
         if (name %in% genes_by_name)
             x <- lapply(x, plain_genes, name)
         labels <- if (is.null(names(x))) rep(name, length(x)) else names(x)
+        if (!is.null(names(x)) && (anyDuplicated(labels) ||
+            !all(nzchar(labels, keepNA = TRUE) %in% TRUE)))
+            refuse(name, " must have a name of its own for each element.")
         return(plain_list(stats::setNames(Map(plain_argument, x, labels),
             names(x))))
     }
@@ -89,7 +83,7 @@ plain_argument <- function(x, name = "") {
     if (is.double(x) && all(is.finite(x)) && all(x == round(x) & abs(x) < 2^31))
         storage.mode(x) <- "integer"
     labels <- names(x)
-    x <- as.vector(x)
+    x <- if (is_string(x)) path.expand(x) else as.vector(x)
     if (name %in% numbers_by_name && is.numeric(x) && !is.null(labels))
         return(plain("named", names = plain_strings(labels), values = x))
     value <- if (is.character(x)) plain_strings(x) else x

@@ -74,8 +74,8 @@ test_that("an assay and a reduced dimension are named as elsewhere", {
     expect_identical(other(assay.type = "other"), other(assay = "other"))
     expect_identical(other(dimred = "PCA"), other(use_rep = "PCA"))
     expect_error(other(dimred = "PCA", use_rep = "PCA"), class = "glfs_error")
-    expect_refused(select(sce, dimred = "UMAP"), "dimred")
-    expect_refused(select(cells(), dimred = "PCA"), "dimred")
+    expect_refused(select(sce, dimred = "UMAP"), "use_rep", "python.KeyError")
+    expect_refused(select(cells(), dimred = "PCA"), "use_rep", "python.KeyError")
     expect_refused(select(sce, layer = "other"), "layer")
     expect_refused(select(sce, assay.type = "none"), "assay.type")
 })
@@ -115,7 +115,7 @@ test_that("NULL is meant where an option of a list or an environment is it", {
 test_that("a seed that is not given is R's", {
     x <- cells()
     evaluate <- function(...)
-        glfs_evaluate_panel(x, "g1", n_comps = 10, measures = "preserved", ...)
+        glfs_evaluate_panel(x, "g1", measures = "preserved", ...)
     random <- function(record) measured(record, column = "random")
     set.seed(1)
     first <- evaluate()
@@ -137,7 +137,7 @@ test_that("a reduced dimension is used where it is named", {
     out <- select(sce, use_rep = "PCA")
     expect_false(identical(scores(out), scores(plain)))
     expect_false(identical(scores(out), scores(select(sce, use_rep = "other"))))
-    expect_identical(S4Vectors::metadata(out)$glfs$params$use_rep, "X_pca")
+    expect_identical(S4Vectors::metadata(out)$glfs$params$use_rep, "PCA")
     expect_refused(select(sce, use_rep = "UMAP"), "use_rep", "python.KeyError")
 })
 
@@ -187,8 +187,6 @@ test_that("a Seurat object: the matrix must be there, and whole", {
     scaled <- function(genes) seurat_with(object, "scale.data", cells()[genes, ])
     expect_refused(select(scaled(2:9), layer = "scale.data"), "layer")
     expect_expected(select(scaled(40:1), layer = "scale.data")[["RNA"]][[]])
-    expect_refused(check_layer("data", c("counts.1", "data.1", "data.2"), "RNA"), "assay")
-    expect_refused(check_layer("data", "counts", "RNA"), "layer")
 })
 
 test_that("stability tells the genes that are always selected", {
@@ -346,15 +344,11 @@ test_that("labels of any class are those of the plain column", {
         unname(quiet(coef(glfs_laprls(x, labels = labels))))
     wanted <- coef_of("group")
     for (name in c("day", "time", "hours", "column", "run", "as_is", "latin",
-        "labelled", "units", "integer64"))
+        "labelled", "units"))
         expect_equal(coef_of(x[[name]]), wanted, info = name)
-    for (name in c("day", "column", "run", "integer64"))
+    for (name in c("day", "column", "run"))
         expect_equal(coef_of(name), wanted, info = name)
-    expect_identical(unique(plain_vector(x$integer64)), c(1, 2, 3))
-    large <- structure(readBin(
-        as.raw(c(0, 0, 0, 0x80, 1, 0, 0, 0, rep(0, 7), 0x80)), "double", 2
-    ), class = "integer64")
-    expect_identical(plain_vector(large), c(2^32 + 2^31, NA))
+    expect_refused(glfs_laprls(x, x$integer64), "labels")
     expect_identical(glfs_laprls(x, "day")@classes[1L], "2020-01-02")
     weights <- rep(1:3, 30) / 4
     scores <- function(weights)
@@ -419,8 +413,8 @@ test_that("messages have the words of the class", {
         SeuratObject::CreateDimReducObject(pca, key = "PC_", assay = "RNA")
     )
     ranks <- function(...) quiet(select(object, ...))[["RNA"]][[]]$glfs_rank
-    expect_identical(ranks(dimred = "pca"), ranks(use_rep = "PCA"))
-    expect_error(quiet(select(object, dimred = "umap")), "\"umap\".*: pca")
+    expect_identical(ranks(dimred = "pca"), ranks(use_rep = "pca"))
+    expect_error(quiet(select(object, dimred = "umap")), "\"umap\".*pca")
     expect_error(quiet(select(object, use_rep = "umap")), "\"umap\".*pca")
     set <- Biobase::ExpressionSet(round(10 * cells()))
     expect_no_match(warned(set, assay.type = 1), "scuttle|colData")

@@ -264,7 +264,7 @@ test_that("panels are read in the forms that vendors have", {
     expect_identical(panel$n_probe_sets, 8L)
     # By its id, where the data have no symbols.
     rownames(sce)[1] <- "ENSG00000167286"
-    out <- glfs_extend_panel(sce, panel, 3, n_comps = 10)
+    out <- glfs_extend_panel(sce, panel, 3)
     expect_identical(which(SummarizedExperiment::rowData(out)$glfs_extended_included), 1L)
 
     text <- withr::local_tempfile(fileext = ".txt")

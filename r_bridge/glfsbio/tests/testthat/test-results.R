@@ -23,7 +23,7 @@ test_that("genes and records are found in every class", {
         ))
     }
     # The record that a function returns for a matrix.
-    judged <- glfs_evaluate_panel(cells(), c("g1", "g2"), n_comps = 10, measures = "preserved")
+    judged <- glfs_evaluate_panel(cells(), c("g1", "g2"), measures = "preserved")
     expect_identical(glfs_genes(judged), c("g1", "g2"))
     expect_identical(glfs_result(judged), judged)
     expect_identical(glfs_results(judged)$kind, "evaluation")
