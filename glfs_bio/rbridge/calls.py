@@ -182,9 +182,10 @@ def _changes(adata: ad.AnnData, tables: dict[str, Any]) -> dict[str, Any]:
             number += 1
             records[key] = objects.result(adata, key) | {"written": number}
         elif "versions" not in entry and old and entry is not old:
-            new = [name for name in entry if content_of(entry[name]) != content_of(old.get(name))]
+            record = objects.record_for_r(entry)
+            new = [name for name in record if content_of(record[name]) != content_of(old.get(name))]
             if new:  # a subset copies what has not changed, too
-                records[key] = {name: entry[name] for name in new}
+                records[key] = {name: record[name] for name in new}
     return {
         "rows": rows + 1,
         "var": _new_columns(adata.var, tables["var"].iloc[rows]),
