@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from ..data.matrix import RowMatrix, no_rows, with_values
+from ..data.matrix import RowMatrix, with_values
 from ..labels import Labels
 from . import read
 
@@ -160,7 +160,7 @@ def _sums(
     sums = block.T @ cells
     linear = _unlogged(block).T @ cells if unlog else sums
     negative = np.asarray(float(block.min() < 0))
-    return ((block > 0).T @ cells, sums, linear, cells.sum(axis=0), negative), no_rows(block)
+    return ((block > 0).T @ cells, sums, linear, cells.sum(axis=0), negative), None
 
 
 def _unlogged(block: Matrix) -> Matrix:

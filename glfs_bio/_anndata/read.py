@@ -14,7 +14,7 @@ from scipy import sparse
 
 from .. import checks, labels
 from ..cells.graph import check_coordinates, check_graph
-from ..data.matrix import RowMatrix, check_finite, check_indices, is_here, native, no_rows
+from ..data.matrix import IN_MEMORY, RowMatrix, check_finite, check_indices, native
 from ..errors import (
     LOG_NORMALISE,
     MOST_NAMES,
@@ -230,7 +230,7 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     kind = data.dtype
     if kind.kind not in "biuf" or (kind.kind == "f" and kind.itemsize not in (4, 8)):
         raise InvalidType(f"{name} has dtype {kind}: convert it to float32 or float64")
-    if not is_here(data):
+    if not isinstance(data, IN_MEMORY):
         return RowMatrix(data)
     check_indices(data, argument, layer)
     check_finite(data.data if sparse.issparse(data) else data, argument, layer)
@@ -391,4 +391,4 @@ def _finite_values(block: Matrix) -> NDArray[Any]:
 
 
 def _not_zero(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
-    return (np.asarray((block != 0).sum(axis=0), dtype=np.float64),), no_rows(block)
+    return (np.asarray((block != 0).sum(axis=0), dtype=np.float64),), None

@@ -17,7 +17,7 @@ import pandas as pd
 from scipy import sparse
 
 from .. import checks, codec
-from ..data.matrix import is_here
+from ..data.matrix import IN_MEMORY
 from ..errors import InvalidValue, NotFound, listed, short
 from ..options import Request
 from ..solvers.panel import NONE, OPEN, STATES, TOLERANCE
@@ -434,7 +434,7 @@ def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | 
 def _sums(adata: AnnData, layer: str | None) -> str:
     """Return a checksum of the names of the genes and of sums of rows, whatever the container."""
     data = read.matrix_or_none(adata, layer)
-    if not is_here(data):
+    if not isinstance(data, IN_MEMORY):
         return _UNKNOWN
     rows = np.unique(np.linspace(0, adata.n_obs - 1, min(_ROWS, adata.n_obs)).astype(int))
     sums = np.ravel(np.asarray(data[rows].astype(np.float64).sum(axis=1)))
