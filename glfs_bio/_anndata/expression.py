@@ -93,9 +93,7 @@ class Expression:
 
     @property
     def above(self) -> NDArray[np.bool_]:
-        """Whether cells of each label express a gene more, or more often, than others do, shape
-        (n_genes, n_labels); by the means where values are negative.
-        """
+        """Whether cells of each label express a gene more, or more often, than others do."""
         if self.negative:
             return np.asarray(self.means[:, 1:] > self.means[:, :1])
         return np.asarray((self.shares[:, 1:] > self.shares[:, :1]) | (self.folds > 1.0))
@@ -153,9 +151,7 @@ def _ratio(means: Array, references: Array) -> Array:
 def _sums(
     block: Matrix, rows: slice, codes: Index, categories: Array, unlog: bool
 ) -> tuple[tuple[Array, ...], Matrix]:
-    """Return, for all cells and each label: how many express a gene, sums of the values, and of
-    these without logarithms; how many cells there are; and whether a value is negative.
-    """
+    """Return what :meth:`Expression.of` divides, for all cells and each label."""
     cells = members(codes[rows], len(categories))
     sums = block.T @ cells
     linear = _unlogged(block).T @ cells if unlog else sums

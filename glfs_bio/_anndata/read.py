@@ -135,14 +135,17 @@ def inputs(adata: AnnData, spec: StructureSpec) -> dict[str, Any]:
     }
 
 
-def check(adata: Any) -> None:
-    """Refuse what is not an AnnData object; load all but the matrices of a lazy one."""
+def check(adata: Any, names: Literal["var_names", "obs_names"] = "var_names") -> None:
+    """Refuse what is no AnnData object, or has names that are no texts; load lazy tables."""
     if not isinstance(adata, AnnData):
         raise InvalidType(f"`adata` must be an AnnData object, not {type(adata).__name__}")
     if hasattr(adata.obs, "to_memory"):  # of anndata.experimental.read_lazy
         for name in ("obs", "var", "obsm", "varm", "obsp", "uns"):
             setattr(adata, name, _loaded(getattr(adata, name)))
-    text_names(adata.var_names, "`adata.var_names`")
+    strange = [name for name in getattr(adata, names) if not isinstance(name, str)]
+    if strange:
+        texts = listed(map(repr, strange))
+        raise InvalidType(f"`adata` has no texts in `adata.{names}`: {texts}: use `.astype(str)`")
 
 
 def _loaded(value: Any) -> Any:
@@ -152,14 +155,6 @@ def _loaded(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _loaded(item) for name, item in value.items()}
     return value
-
-
-def text_names(names: pd.Index, where: str) -> None:
-    """Refuse names that are no texts, such as numbers or missing ones."""
-    strange = [name for name in names if not isinstance(name, str)]
-    if strange:
-        texts = listed(map(repr, strange))
-        raise InvalidType(f"`adata` has no texts in {where}: {texts}: use `.astype(str)`")
 
 
 def unique_names(adata: AnnData) -> None:

@@ -161,10 +161,7 @@ def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
 def of_panel(
     panel: Panel, genes: Candidates, names: pd.Index, request: Request, key: str, **content: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return columns of ``.var``, and an envelope that brings along what a panel was chosen with.
-
-    Genes that were no candidates have no score and no rank.
-    """
+    """Return columns of ``.var``, and an envelope with what a panel was chosen with."""
     columns = {
         "weight": panel.weights,
         "loss": panel.losses,

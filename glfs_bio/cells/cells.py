@@ -155,9 +155,7 @@ class Cells:
 
     @cached_property
     def whitened(self) -> Array:
-        """Genes in `units` and in coordinates where the cells' metric is the identity, shape
-        (n_genes, r): gene i is ``(C Q diag(√κ))_i``.
-        """
+        """Genes in `units` where the cells' metric is the identity: ``(C Q diag(√κ))_i``."""
         kappa, basis = self.metric
         return (self.projections * self.units[:, None]) @ (basis * np.sqrt(kappa))
 
@@ -203,10 +201,7 @@ class Cells:
         return np.asarray((directions * np.sqrt(shares)) @ directions.T)
 
     def whitened_form(self, scatter: Array, weights: Array | None = None) -> Array:
-        """``Σ u_j² c_j c_jᵀ`` of some genes, in coordinates where the cells' metric is I.
-
-        With `weights` as if a cell of weight 2 were two cells; None: all count the same.
-        """
+        """``Σ u_j² c_j c_jᵀ`` where the cells' metric is I; a cell of weight 2 counts as two."""
         kappa, basis = self.metric
         whitening = basis * np.sqrt(kappa)
         if weights is not None:
@@ -232,8 +227,7 @@ class Cells:
 class Sample(NamedTuple):
     """The cells that are looked at one by one, in memory: all, or, of many, a random part.
 
-    What needs every cell's neighbours at hand, or only estimates a number for each gene, is taken
-    from these.  All cells make up the subspace, the graph and the projections.
+    Of these are neighbours and estimates for genes; subspace, graph and projections are of all.
     """
 
     #: All cells × genes, by rows.
@@ -268,10 +262,7 @@ def _drawn(n_cells: int, n_drawn: int, random_state: int | None) -> Index:
 def split(
     batch: ArrayLike | None, n_cells: int, *, log_few: bool = False
 ) -> list[tuple[str | None, Index | None]]:
-    """Return label and cells of every batch of three cells or more; None and None: all cells.
-
-    `log_few` names the batches that are left out, and those that say little.
-    """
+    """Return label and cells of every batch of three cells or more; None and None: all cells."""
     if batch is None:
         return [(None, None)]
     labels = np.asarray(batch)
@@ -420,10 +411,8 @@ def _build(sample: Sample, spec: StructureSpec, given: Given, whole_space: bool)
 def _components(
     sample: Sample, products: Products, graph: sparse.csr_array | None, spec: StructureSpec
 ) -> tuple[Matrix, tuple[Array, Array] | None]:
-    """Principal components of all cells in the units asked for: of noise, these are ``1/σ_i``.
-
-    From a sample, with an orthonormal basis of these and the genes' projections on it, which come
-    out of the same passes.
+    """Principal components of all cells in the units asked for, ``1/σ_i`` those of noise; from a
+    sample with an orthonormal basis and the genes' projections on it, out of the same passes.
     """
     n_comps, seed = spec.n_comps, spec.random_state
     scale = np.ones_like(sample.variance)
@@ -455,10 +444,7 @@ def _components(
 
 
 def orthonormal(representation: Array) -> Array:
-    """Orthonormal basis of the centred columns of `representation`, shape (n_cells, rank).
-
-    Its leading columns span what the leading independent columns of `representation` span.
-    """
+    """Orthonormal basis of centred columns; the first span what the first independent ones do."""
     centred = representation - representation.mean(axis=0)
     scale = np.linalg.norm(centred, axis=0)
     centred = centred[:, scale > 0] / scale[scale > 0]
@@ -469,10 +455,7 @@ def orthonormal(representation: Array) -> Array:
 
 
 def full_rank(data: Matrix, whole_space: bool) -> Array:
-    """Basis of the row space of the centred genes, or the identity where that is no larger.
-
-    The printed objective is no function of the subspace, and needs the `whole_space`.
-    """
+    """Basis of the row space of the centred genes; the identity where no larger, or if asked."""
     n_cells, n_genes = data.shape
     if whole_space or n_genes >= n_cells:
         return np.eye(n_cells)

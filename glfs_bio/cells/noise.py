@@ -38,8 +38,7 @@ _FEW_CELLS, _DRAWS = 200, 5
 def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
     """``σ_i² = f_iᵀ L f_i / n`` for the centred genes, with L = `smoother`, shape (n_genes,).
 
-    Half the mean squared difference of neighbouring cells: for a gene without structure it equals
-    the variance, for one that is constant among neighbours it is zero.
+    Half the mean squared difference of neighbours: the variance of a gene without structure.
     """
     n_cells, n_genes = data.shape
     ones = smoother @ np.ones(n_cells)

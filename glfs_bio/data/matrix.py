@@ -1,6 +1,4 @@
-"""A matrix of cells × genes, some rows at a time: in memory, in a file (``.h5ad``, zarr), or of
-dask, which works on blocks wherever it puts them.
-"""
+"""A matrix of cells × genes, some rows at a time: in memory, in a file, or of dask."""
 
 from __future__ import annotations
 
@@ -88,8 +86,7 @@ class RowMatrix:
             source, cells, genes, silent = _as_block(source, cells, genes, silent), None, None, None
         elif getattr(source, "format", None) == "csc":
             source = _ByGenes(source)
-        #: NumPy array or CSR in memory, a dask array, or anything with ``shape``, ``dtype`` and
-        #: slices of rows, such as an ``h5py.Dataset`` or a sparse dataset of anndata
+        #: NumPy array or CSR in memory, or anything with ``shape``, ``dtype`` and slices of rows
         self.source: Any = source
         #: Rows to use, sorted, and columns; None: all
         self.cells: Index | None = cells
@@ -98,15 +95,14 @@ class RowMatrix:
         self.silent: Index | None = silent
         n_cells = source.shape[0] if cells is None else len(cells)
         n_genes = source.shape[1] if genes is None else len(genes)
-        #: Numbers of cells and genes.
         self.shape: tuple[int, int] = (n_cells, n_genes)
 
     def sweep(self, work: Work, *shared: Any, merge: Merge = add_up) -> tuple[Sums, Matrix]:
         """Return the sums over all blocks, and their rows below one another, in one pass.
 
-        ``work(block, rows, *shared)`` gets some rows, as a NumPy array or as CSR, and their place
-        among all.  It returns a tuple of arrays, which `merge` adds up in the order of the blocks,
-        whatever the threads, and a matrix of rows for some cells of the block, or None.
+        ``work(block, rows, *shared)`` gets some rows, dense or CSR, and their place among all.  It
+        returns arrays, which `merge` adds up in the order of the blocks, whatever the threads, and
+        a matrix of rows for some cells of the block, or None.
         """
         if self.is_dask:
             return self._sweep_dask(work, shared, merge)
@@ -294,10 +290,7 @@ def _stacked(blocks: Sequence[Matrix]) -> Matrix:
 
 
 def check_indices(matrix: Any, argument: str, value: object = None) -> None:
-    """Refuse a sparse matrix whose indices or pointers are out of range; anything else passes.
-
-    Compiled code reads and writes wherever indices of a damaged file point.
-    """
+    """Refuse a sparse matrix with indices out of range, where compiled code would write."""
     if not sparse.issparse(matrix):
         return
     try:
@@ -368,9 +361,7 @@ def single(values: Array) -> tuple[Array, float]:
 
 
 def check_unit(data: RowMatrix) -> None:
-    """Refuse a unit whose squares are zero or infinite, and sparse values far from zero that hardly
-    differ; of a file the first rows count.
-    """
+    """Refuse squares that are zero or infinite, and sparse values without a zero, nearly alike."""
     source = data.source if data.in_memory else data.first(_ROWS)
     values = source.data if sparse.issparse(source) else source  # max() of it would sort it
     if not data.in_memory:
@@ -385,8 +376,7 @@ def check_unit(data: RowMatrix) -> None:
             raise InvalidValue("`X` is sparse without a zero, and hardly varies: make it dense")
 
 
-#: What rounding leaves of the variance of a constant gene, in units of its mean square: of zeros
-#: and a mean in a sparse matrix, of differences from the mean in a dense one.
+#: What rounding leaves of the variance of a constant gene, in units of its mean square.
 _ROUNDING_SPARSE = 1e-12
 _ROUNDING_DENSE = 1e-24
 

@@ -147,9 +147,7 @@ def _workers(threads: int) -> ThreadPoolExecutor:
 
 
 def in_order(function: Callable[..., _Result], *several: Iterable[Any]) -> Iterator[_Result]:
-    """What `function` returns for items of one or several sequences, of which threads are ahead: no
-    more are in memory than there are threads and two.
-    """
+    """What `function` returns for items of sequences; few are in memory, threads and two."""
     items: Iterator[tuple[Any, ...]] = zip(*several, strict=True)
     first = list(islice(items, 2))
     if len(first) < 2:  # one item may have all threads for itself
