@@ -129,10 +129,7 @@ def numbers(
     most: float = np.inf,
     unnamed: float = np.nan,
 ) -> Array:
-    """Return numbers per gene from 0 to `most`; all genes, or those `needed`, must have one.
-
-    `unnamed` is that of genes that a dict does not name.
-    """
+    """Return numbers per gene from 0 to `most`; all, or those `needed`, must have one."""
     if isinstance(per_gene, str):
         column = find(genes.adata, "var", per_gene, argument)
     elif isinstance(per_gene, Mapping):

@@ -1,7 +1,6 @@
 """Results with the cells: selections in ``.var``, and everything in one envelope in ``.uns``.
 
-A result keeps checksums, genes and requests under ``made_of``.  It is outdated where the selection
-was made again, or the matrix has changed; checksums are the same in every container of it.
+A result keeps what it is of, and is outdated where its selection or the matrix has changed.
 """
 
 from __future__ import annotations
@@ -198,8 +197,7 @@ def of_panel(
 def store(adata: AnnData, key: str, entry: Mapping[str, Any], **contents: Any) -> None:
     """Put an envelope into ``.uns``, and columns and arrays beside it; nothing writes elsewhere.
 
-    Another selection under a key removes what was better than the one before, and its platform.  A
-    result that is changed stays in its place among those that were written.
+    Another selection removes what was better than the one before, and its platform.
     """
     is_there = key in adata.uns or f"{key}_selected" in adata.var
     if is_there and entry.get("kind") == "selection" and "written" not in entry:

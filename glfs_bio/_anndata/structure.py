@@ -1,7 +1,4 @@
-"""What is computed of the cells and kept with them: their structure, and how all genes show them.
-
-Each is used again while checksums of what it was made of are the same, of every value.
-"""
+"""What is computed of the cells and kept while what it is of stays: structures, all genes."""
 
 from __future__ import annotations
 

@@ -36,16 +36,12 @@ log = logging.getLogger(__name__)
 STANDARDIZE = ("noise", "unit", None)
 #: Parameters of a selection that a stored structure has itself.
 OF_STORED = ("layer", "batch_key", "neighbors_key", "ignore")
-#: Of more cells than this a sample is drawn.
-MANY_CELLS = graphs.MOST_EXACT
-#: Cells of a sample.
-SAMPLED = 10_000
+#: Of more cells than the first a sample is drawn, of so many.
+MANY_CELLS, SAMPLED = graphs.MOST_EXACT, 10_000
 #: Cells of the first look, at plain genes: more than there were in any set that decided about it.
 FIRST_LOOK = 5_000
-#: Fewer cells have no structure.
-FEWEST_CELLS = 3
-#: A batch of fewer is worth a note.
-_FEW_CELLS = 20
+#: Fewer cells have no structure; of a batch the second is worth a note.
+FEWEST_CELLS, _FEW_CELLS = 3, 20
 #: A pivot of a smaller share of the largest is rounding.
 _RANK_TOLERANCE = 1e-10
 #: Copies, at the least, of genes × rank and of cells × rank that full rank takes.
