@@ -32,7 +32,7 @@ DENSE_BLOCK, SPARSE_READ = 2**24, 2**26
 SPARSE_BLOCK = 2**20
 #: Entries of a buffer for the rows of many blocks.
 _BUFFER = 2**24
-#: What a matrix is that nothing has to be read or computed of to see it.
+#: Kinds of matrices that are in memory: nothing has to be read or computed to see them.
 IN_MEMORY: Any = np.ndarray, sparse.sparray, sparse.spmatrix
 
 
