@@ -1,7 +1,6 @@
 """Values as ``.uns`` and files keep them: a request is one JSON string, beside what people read.
 
-h5ad and zarr keep no None, no pattern and no list of mixed things.  :func:`text_of` writes them as
-JSON, exactly.  What :func:`storable` returns is for people.
+Files keep no None, pattern or mixed list.  :func:`text_of` writes them as JSON, exactly.
 """
 
 from __future__ import annotations

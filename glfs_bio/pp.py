@@ -369,7 +369,7 @@ def panel_of(
         cells = structure_of(adata, spec, inputs, keep=keep).sets
         is_free = request.n_genes is None and target is None
         is_free &= candidates.rows is None or not candidates.rows.budget
-        if is_free and not any(subset.has_structure for subset in cells):
+        if is_free and not any(subset.n_axes for subset in cells):
             raise InvalidValue("`n_genes=None` needs a structure above the noise: give a number")
     with nullcontext() if inputs["batch"] is None else naming(batch="batch_key"):
         panel = rank_genes(

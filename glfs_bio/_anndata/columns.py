@@ -96,10 +96,7 @@ def log_few(labels: Labels, readings: Sequence[str]) -> None:
 def neighbours(
     adata: AnnData, spatial: str | None, library_key: str | None, n_neighbors: int = N_NEIGHBORS
 ) -> sparse.csr_array:
-    """Return the graph of neighbours in space: a graph of squidpy, or by coordinates.
-
-    Cells of different sections, or regions of a table of spatialdata, are no neighbours.
-    """
+    """Return neighbours in space, of squidpy or by coordinates, none across sections or regions."""
     checks.texts(spatial=spatial, library_key=library_key, or_none=True)
     if spatial is None:
         spatial = GRAPH if GRAPH in adata.uns else COORDINATES
@@ -132,11 +129,7 @@ def numbers(
     most: float = np.inf,
     unnamed: float = np.nan,
 ) -> Array:
-    """Return numbers per gene of an argument, shape (n_vars,), from 0 to `most`.
-
-    Each of the genes `needed` (None: all) must have one, or it is 0; `unnamed` is that of genes
-    that a dict does not name.
-    """
+    """Return numbers per gene from 0 to `most`; all, or those `needed`, must have one."""
     if isinstance(per_gene, str):
         column = find(genes.adata, "var", per_gene, argument)
     elif isinstance(per_gene, Mapping):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from ..data.matrix import RowMatrix, no_rows, with_values
+from ..data.matrix import RowMatrix, with_values
 from ..labels import Labels
 from . import read
 
@@ -93,9 +93,7 @@ class Expression:
 
     @property
     def above(self) -> NDArray[np.bool_]:
-        """Whether cells of each label express a gene more, or more often, than others do, shape
-        (n_genes, n_labels); by the means where values are negative.
-        """
+        """Whether cells of each label express a gene more, or more often, than others do."""
         if self.negative:
             return np.asarray(self.means[:, 1:] > self.means[:, :1])
         return np.asarray((self.shares[:, 1:] > self.shares[:, :1]) | (self.folds > 1.0))
@@ -153,14 +151,12 @@ def _ratio(means: Array, references: Array) -> Array:
 def _sums(
     block: Matrix, rows: slice, codes: Index, categories: Array, unlog: bool
 ) -> tuple[tuple[Array, ...], Matrix]:
-    """Return, for all cells and each label: how many express a gene, sums of the values, and of
-    these without logarithms; how many cells there are; and whether a value is negative.
-    """
+    """Return what :meth:`Expression.of` divides, for all cells and each label."""
     cells = members(codes[rows], len(categories))
     sums = block.T @ cells
     linear = _unlogged(block).T @ cells if unlog else sums
     negative = np.asarray(float(block.min() < 0))
-    return ((block > 0).T @ cells, sums, linear, cells.sum(axis=0), negative), no_rows(block)
+    return ((block > 0).T @ cells, sums, linear, cells.sum(axis=0), negative), None
 
 
 def _unlogged(block: Matrix) -> Matrix:

@@ -43,9 +43,7 @@ def data_sets(adata: Any) -> dict[str, AnnData]:
 
 
 def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Request]:
-    """Return the cells and common genes of all datasets, each a batch or several, and the request
-    for this object.
-    """
+    """Return the cells and common genes of all datasets, and the request for this object."""
     spec, limits = request.structure, request.limits
     for name, value in {"use_rep": spec.use_rep, "neighbors_key": spec.neighbors_key}.items():
         if value not in (None, "X"):

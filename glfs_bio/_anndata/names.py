@@ -398,9 +398,8 @@ def panel(
 ) -> Named:
     """Return a panel: names, one name, a file of names, or what a key stands for.
 
-    A key, which is looked for first, is that of a selection, of a boolean column of ``.var``, or of
-    ``sc.tl.rank_genes_groups``, of which it is the first genes of every group.  A name is all rows
-    that have it.  One gene must be in the data, but with `missing` None.
+    A key, looked for first, is that of a selection, of a boolean column of ``.var``, or of
+    ``sc.tl.rank_genes_groups``: the first genes of every group.  A name is all rows that have it.
     """
     read.unique_names(adata)
     lookup = Lookup(adata, symbols)

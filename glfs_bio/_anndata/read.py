@@ -14,7 +14,7 @@ from scipy import sparse
 
 from .. import checks, labels
 from ..cells.graph import check_coordinates, check_graph
-from ..data.matrix import RowMatrix, check_finite, check_indices, is_here, native, no_rows
+from ..data.matrix import IN_MEMORY, RowMatrix, check_finite, check_indices, native
 from ..errors import (
     LOG_NORMALISE,
     MOST_NAMES,
@@ -135,14 +135,17 @@ def inputs(adata: AnnData, spec: StructureSpec) -> dict[str, Any]:
     }
 
 
-def check(adata: Any) -> None:
-    """Refuse what is not an AnnData object; load all but the matrices of a lazy one."""
+def check(adata: Any, names: Literal["var_names", "obs_names"] = "var_names") -> None:
+    """Refuse what is no AnnData object, or has names that are no texts; load lazy tables."""
     if not isinstance(adata, AnnData):
         raise InvalidType(f"`adata` must be an AnnData object, not {type(adata).__name__}")
     if hasattr(adata.obs, "to_memory"):  # of anndata.experimental.read_lazy
         for name in ("obs", "var", "obsm", "varm", "obsp", "uns"):
             setattr(adata, name, _loaded(getattr(adata, name)))
-    text_names(adata.var_names, "`adata.var_names`")
+    strange = [name for name in getattr(adata, names) if not isinstance(name, str)]
+    if strange:
+        texts = listed(map(repr, strange))
+        raise InvalidType(f"`adata` has no texts in `adata.{names}`: {texts}: use `.astype(str)`")
 
 
 def _loaded(value: Any) -> Any:
@@ -152,14 +155,6 @@ def _loaded(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _loaded(item) for name, item in value.items()}
     return value
-
-
-def text_names(names: pd.Index, where: str) -> None:
-    """Refuse names that are no texts, such as numbers or missing ones."""
-    strange = [name for name in names if not isinstance(name, str)]
-    if strange:
-        texts = listed(map(repr, strange))
-        raise InvalidType(f"`adata` has no texts in {where}: {texts}: use `.astype(str)`")
 
 
 def unique_names(adata: AnnData) -> None:
@@ -230,7 +225,7 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     kind = data.dtype
     if kind.kind not in "biuf" or (kind.kind == "f" and kind.itemsize not in (4, 8)):
         raise InvalidType(f"{name} has dtype {kind}: convert it to float32 or float64")
-    if not is_here(data):
+    if not isinstance(data, IN_MEMORY):
         return RowMatrix(data)
     check_indices(data, argument, layer)
     check_finite(data.data if sparse.issparse(data) else data, argument, layer)
@@ -391,4 +386,4 @@ def _finite_values(block: Matrix) -> NDArray[Any]:
 
 
 def _not_zero(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
-    return (np.asarray((block != 0).sum(axis=0), dtype=np.float64),), no_rows(block)
+    return (np.asarray((block != 0).sum(axis=0), dtype=np.float64),), None

@@ -1,7 +1,6 @@
 """Results with the cells: selections in ``.var``, and everything in one envelope in ``.uns``.
 
-A result keeps checksums, genes and requests under ``made_of``.  It is outdated where the selection
-was made again, or the matrix has changed; checksums are the same in every container of it.
+A result keeps what it is of, and is outdated where its selection or the matrix has changed.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import pandas as pd
 from scipy import sparse
 
 from .. import checks, codec
-from ..data.matrix import is_here
+from ..data.matrix import IN_MEMORY
 from ..errors import InvalidValue, NotFound, listed, short
 from ..options import Request
 from ..solvers.panel import NONE, OPEN, STATES, TOLERANCE
@@ -161,10 +160,7 @@ def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
 def of_panel(
     panel: Panel, genes: Candidates, names: pd.Index, request: Request, key: str, **content: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return columns of ``.var``, and an envelope that brings along what a panel was chosen with.
-
-    Genes that were no candidates have no score and no rank.
-    """
+    """Return columns of ``.var``, and an envelope with what a panel was chosen with."""
     columns = {
         "weight": panel.weights,
         "loss": panel.losses,
@@ -201,8 +197,7 @@ def of_panel(
 def store(adata: AnnData, key: str, entry: Mapping[str, Any], **contents: Any) -> None:
     """Put an envelope into ``.uns``, and columns and arrays beside it; nothing writes elsewhere.
 
-    Another selection under a key removes what was better than the one before, and its platform.  A
-    result that is changed stays in its place among those that were written.
+    Another selection removes what was better than the one before, and its platform.
     """
     is_there = key in adata.uns or f"{key}_selected" in adata.var
     if is_there and entry.get("kind") == "selection" and "written" not in entry:
@@ -434,7 +429,7 @@ def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | 
 def _sums(adata: AnnData, layer: str | None) -> str:
     """Return a checksum of the names of the genes and of sums of rows, whatever the container."""
     data = read.matrix_or_none(adata, layer)
-    if not is_here(data):
+    if not isinstance(data, IN_MEMORY):
         return _UNKNOWN
     rows = np.unique(np.linspace(0, adata.n_obs - 1, min(_ROWS, adata.n_obs)).astype(int))
     sums = np.ravel(np.asarray(data[rows].astype(np.float64).sum(axis=1)))

@@ -1,7 +1,4 @@
-"""What is computed of the cells and kept with them: their structure, and how all genes show them.
-
-Each is used again while checksums of what it was made of are the same, of every value.
-"""
+"""What is computed of the cells and kept while what it is of stays: structures, all genes."""
 
 from __future__ import annotations
 
@@ -140,9 +137,7 @@ def checksums(adata: AnnData, inputs: dict[str, Any], spec: StructureSpec) -> di
 
 
 def checksum_of_matrix(adata: AnnData, data: RowMatrix, layer: str | None) -> str:
-    """Return what tells a matrix from others: its values in memory, the file of a backed object,
-    dask's name of an array, else the first rows.
-    """
+    """Return what tells a matrix from others: all its values in memory, else where they are."""
     about: list[Any] = [adata.shape, layer]
     if data.in_memory:
         return results.checksum(repr(about), data.source)
@@ -177,10 +172,7 @@ def say_not_used(adata: AnnData, spec: StructureSpec) -> None:
 
 
 def of_object(adata: AnnData, layer: str | None) -> StructureSpec:
-    """Return how the structure is computed that panels of no selection are evaluated by.
-
-    That of the selections, where they agree, else of ``pp.structure``, else that of the matrix.
-    """
+    """Return the structure of all selections, else of ``pp.structure``, else of the matrix."""
     all_specs, asked_spec = _specs(adata), asked_for(adata)
     specs = {key: spec for key, spec in all_specs.items() if spec is not None}
     agree = len({spec.text() for spec in specs.values()}) == 1

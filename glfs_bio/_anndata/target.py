@@ -62,8 +62,8 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
 
 
 def insured(adata: AnnData, request: Request) -> Any:
-    """Return what a request preserves: on an instrument of which no cells are given, labels come
-    with the structure, half each, as other genes may tell types apart there.
+    """Return what a request preserves: on an instrument of which no cells are given, labels and
+    structure, half each, as other genes may tell types apart there.
     """
     preserve, platform = request.preserve, request.platform
     if not isinstance(preserve, str) or preserve not in adata.obs:

@@ -50,11 +50,9 @@ def tool(
     suffix: str | None = None,
     kind_of_several: str | None = None,
 ) -> Callable[[Callable[..., Result]], Callable[..., Any]]:
-    """Make a tool of a function that computes the result of a panel or of a selection.
+    """Make a tool of a function of ``adata``, ``panel`` or ``key``, and ``key_added``.
 
-    The function has the arguments ``adata``, ``panel`` or ``key``, and ``key_added``, which it gets
-    as the key that is written.  With ``inplace=False`` the tool returns one value of the result;
-    else it stores all of it, with the arguments of the call, and says the lines of its summary.
+    With ``inplace=False`` it returns one value of the result, else stores and summarises all of it.
     """
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -36,16 +36,12 @@ log = logging.getLogger(__name__)
 STANDARDIZE = ("noise", "unit", None)
 #: Parameters of a selection that a stored structure has itself.
 OF_STORED = ("layer", "batch_key", "neighbors_key", "ignore")
-#: Of more cells than this a sample is drawn.
-MANY_CELLS = graphs.MOST_EXACT
-#: Cells of a sample.
-SAMPLED = 10_000
+#: Of more cells than the first a sample is drawn, of so many.
+MANY_CELLS, SAMPLED = graphs.MOST_EXACT, 10_000
 #: Cells of the first look, at plain genes: more than there were in any set that decided about it.
 FIRST_LOOK = 5_000
-#: Fewer cells have no structure.
-FEWEST_CELLS = 3
-#: A batch of fewer is worth a note.
-_FEW_CELLS = 20
+#: Fewer cells have no structure; of a batch the second is worth a note.
+FEWEST_CELLS, _FEW_CELLS = 3, 20
 #: A pivot of a smaller share of the largest is rounding.
 _RANK_TOLERANCE = 1e-10
 #: Copies, at the least, of genes × rank and of cells × rank that full rank takes.
@@ -155,9 +151,7 @@ class Cells:
 
     @cached_property
     def whitened(self) -> Array:
-        """Genes in `units` and in coordinates where the cells' metric is the identity, shape
-        (n_genes, r): gene i is ``(C Q diag(√κ))_i``.
-        """
+        """Genes in `units` where the cells' metric is the identity: ``(C Q diag(√κ))_i``."""
         kappa, basis = self.metric
         return (self.projections * self.units[:, None]) @ (basis * np.sqrt(kappa))
 
@@ -184,14 +178,10 @@ class Cells:
         return float(self.axes[0][0])
 
     @property
-    def has_structure(self) -> bool:
-        """Whether the leading axis stands above the noise, and above what chance reaches."""
-        return self.strength > max(1.0, noise.MARGIN * self.chance)
-
-    @property
     def n_axes(self) -> int:
-        """Number of axes that stand above the noise; 0 where there is no structure."""
-        return int((self.axes[0] > 1.0).sum()) if self.has_structure else 0
+        """Number of axes above the noise; 0, no structure, where chance reaches the leading one."""
+        is_structure = self.strength > noise.MARGIN * self.chance
+        return int((self.axes[0] > 1.0).sum()) if is_structure else 0
 
     @cached_property
     def above_noise(self) -> Array:
@@ -201,16 +191,13 @@ class Cells:
         other axes.  It is the identity where there is no structure.
         """
         strengths, directions = self.axes
-        if not self.has_structure:
+        if not self.n_axes:
             return np.eye(len(strengths))
         shares = 1.0 - 1.0 / np.maximum(strengths, 1.0)
         return np.asarray((directions * np.sqrt(shares)) @ directions.T)
 
     def whitened_form(self, scatter: Array, weights: Array | None = None) -> Array:
-        """``Σ u_j² c_j c_jᵀ`` of some genes, in coordinates where the cells' metric is I.
-
-        With `weights` as if a cell of weight 2 were two cells; None: all count the same.
-        """
+        """``Σ u_j² c_j c_jᵀ`` where the cells' metric is I; a cell of weight 2 counts as two."""
         kappa, basis = self.metric
         whitening = basis * np.sqrt(kappa)
         if weights is not None:
@@ -233,12 +220,10 @@ class Cells:
         return replace(self, data=None if self.data is None else self.data[:, genes], **of_genes)
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """The cells that are looked at one by one, in memory: all, or, of many, a random part.
 
-    What needs every cell's neighbours at hand, or only estimates a number for each gene, is taken
-    from these.  All cells make up the subspace, the graph and the projections.
+    Of these are neighbours and estimates for genes; subspace, graph and projections are of all.
     """
 
     #: All cells × genes, by rows.
@@ -250,26 +235,6 @@ class Sample:
     data: Matrix
     #: Which of all cells, sorted; None: all.
     chosen: Index | None = None
-
-    @cached_property
-    def products(self) -> Products:
-        """Products with the data, for whose transpose there is one place."""
-        return Products.of(self.data)
-
-    def residuals(self, graph: sparse.csr_array) -> Array:
-        """``σ_i²`` of every gene, on a graph of the sampled cells, shape (n_genes,)."""
-        in_sample = None
-        if self.chosen is not None:
-            in_sample = moments(RowMatrix(self.data, checked=True))[1]
-        return noise.measure(self.data, self.variance, graph, in_sample)
-
-    def subsample(self, n_cells: int, random_state: int | None) -> Sample:
-        """Return so many of these cells, drawn at random; all, where they are no more."""
-        if self.data.shape[0] <= n_cells:
-            return self
-        drawn = _drawn(self.data.shape[0], n_cells, random_state)
-        chosen = drawn if self.chosen is None else self.chosen[drawn]
-        return replace(self, data=self.data[drawn], chosen=chosen)
 
 
 def take_sample(cells: RowMatrix, *, all_cells: bool, random_state: int | None) -> Sample:
@@ -293,10 +258,7 @@ def _drawn(n_cells: int, n_drawn: int, random_state: int | None) -> Index:
 def split(
     batch: ArrayLike | None, n_cells: int, *, log_few: bool = False
 ) -> list[tuple[str | None, Index | None]]:
-    """Return label and cells of every batch of three cells or more; None and None: all cells.
-
-    `log_few` names the batches that are left out, and those that say little.
-    """
+    """Return label and cells of every batch of three cells or more; None and None: all cells."""
     if batch is None:
         return [(None, None)]
     labels = np.asarray(batch)
@@ -395,18 +357,20 @@ def _build(sample: Sample, spec: StructureSpec, given: Given, whole_space: bool)
     all_at_hand = sample.chosen is None
     where: Matrix = representation
     seen = None
+    if representation is None or all_at_hand:
+        products = Products.of(sample.data)  # whose transpose is kept for both uses
     if representation is None:
-        where, seen = _components(sample, graph, spec)
+        where, seen = _components(sample, products, graph, spec)
     sample_graph = graph  # among the sampled cells
     if graph is None or not all_at_hand:
         sampled = where if all_at_hand else where[sample.chosen]
         sample_graph = graphs.knn_graph(sampled, n_neighbors, seed)
-    residuals = sample.residuals(sample_graph)
+    residuals = noise.measure(sample.data, sample.variance, sample_graph, of_all=all_at_hand)
     if graph is None:
         graph = sample_graph if all_at_hand else graphs.knn_graph(where, n_neighbors, seed)
     if seen is None:
         basis = orthonormal(where) if n_comps is not None else full_rank(sample.data, whole_space)
-        times = sample.products.transposed.times if all_at_hand else sample.rows.weighted_sums
+        times = products.transposed.times if all_at_hand else sample.rows.weighted_sums
         seen = basis, times(basis - basis.mean(axis=0))
     basis, projections = seen
     if basis.shape[1] == 0:
@@ -433,7 +397,7 @@ def _build(sample: Sample, spec: StructureSpec, given: Given, whole_space: bool)
         stiffness=basis.T @ basis + spec.lambda1 * form,
         variance=sample.variance,
         residuals=residuals,
-        assay_noise=noise.of_assay(sample.variance, residuals),
+        assay_noise=noise.ASSAY * noise.mean(sample.variance, residuals),
         units=units,
         noise_level=noise_level,
         graph_components=int(components),
@@ -441,12 +405,10 @@ def _build(sample: Sample, spec: StructureSpec, given: Given, whole_space: bool)
 
 
 def _components(
-    sample: Sample, graph: sparse.csr_array | None, spec: StructureSpec
+    sample: Sample, products: Products, graph: sparse.csr_array | None, spec: StructureSpec
 ) -> tuple[Matrix, tuple[Array, Array] | None]:
-    """Principal components of all cells in the units asked for: of noise, these are ``1/σ_i``.
-
-    From a sample, with an orthonormal basis of these and the genes' projections on it, which come
-    out of the same passes.
+    """Principal components of all cells in the units asked for, ``1/σ_i`` those of noise; from a
+    sample with an orthonormal basis and the genes' projections on it, out of the same passes.
     """
     n_comps, seed = spec.n_comps, spec.random_state
     scale = np.ones_like(sample.variance)
@@ -454,20 +416,22 @@ def _components(
     if spec.standardize == "unit":
         scale = noise.inverse_root(sample.variance)
     if spec.standardize in ("auto", "noise"):
-        used, sample_graph, first = sample, graph, None
+        data, of_data, sample_graph, first = sample.data, products, graph, None
         if sample_graph is None or sample.chosen is not None:
-            used = sample.subsample(FIRST_LOOK, seed)
-            first = principal_components(
-                used.products, n_comps, seed, scale=scale, tolerance=LEADING
-            )
+            if data.shape[0] > FIRST_LOOK:
+                data = data[_drawn(data.shape[0], FIRST_LOOK, seed)]
+                of_data = Products.of(data)
+            first = principal_components(of_data, n_comps, seed, scale=scale, tolerance=LEADING)
             sample_graph = graphs.knn_graph(first, spec.n_neighbors, seed)
-        scale = noise.inverse_root(used.residuals(sample_graph))
+        of_all = data.shape[0] == sample.rows.shape[0]
+        residuals = noise.measure(data, sample.variance, sample_graph, of_all=of_all)
+        scale = noise.inverse_root(residuals)
         if first is not None and n_comps is not None:
-            start = ScaledGenes(used.products, scale).weights(first - first.mean(axis=0))
+            start = ScaledGenes(of_data, scale).weights(first - first.mean(axis=0))
     if n_comps is None or sample.chosen is None:
-        where = principal_components(sample.products, n_comps, seed, scale=scale, start=start)
+        where = principal_components(products, n_comps, seed, scale=scale, start=start)
         return where, None
-    genes = ScaledGenes(sample.products, scale)
+    genes = ScaledGenes(products, scale)
     start = genes.loadings(n_comps + SPARE, seed, start=start)
     where, basis, projections = spread(
         sample.rows, start, n_comps, sample.mean, scale, mostly_zero=is_sparse(sample.data)
@@ -476,10 +440,7 @@ def _components(
 
 
 def orthonormal(representation: Array) -> Array:
-    """Orthonormal basis of the centred columns of `representation`, shape (n_cells, rank).
-
-    Its leading columns span what the leading independent columns of `representation` span.
-    """
+    """Orthonormal basis of centred columns; the first span what the first independent ones do."""
     centred = representation - representation.mean(axis=0)
     scale = np.linalg.norm(centred, axis=0)
     centred = centred[:, scale > 0] / scale[scale > 0]
@@ -490,10 +451,7 @@ def orthonormal(representation: Array) -> Array:
 
 
 def full_rank(data: Matrix, whole_space: bool) -> Array:
-    """Basis of the row space of the centred genes, or the identity where that is no larger.
-
-    The printed objective is no function of the subspace, and needs the `whole_space`.
-    """
+    """Basis of the row space of the centred genes; the identity where no larger, or if asked."""
     n_cells, n_genes = data.shape
     if whole_space or n_genes >= n_cells:
         return np.eye(n_cells)

@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from .. import checks
 from ..data import threads
-from ..data.matrix import RowMatrix, check_indices, native, no_rows, with_values
+from ..data.matrix import RowMatrix, check_indices, native, with_values
 from ..data.products import csr_product
 from ..errors import InvalidValue, show_stage
 
@@ -48,9 +48,7 @@ _CELLS_OF_THREAD = 1024
 def nearest(
     cells: Matrix | None, among: Matrix, n_neighbors: int, algorithm: str = "auto"
 ) -> tuple[Array, Index]:
-    """Return distances of `cells` to their nearest in `among`, the nearest first, and which these
-    are, (n, n_neighbors) each; None: of each of `among` to the others.
-    """
+    """Return distances to the nearest in `among`, and which these are; None: of each to others."""
     few = (among if cells is None else cells).shape[0] <= _CELLS_OF_THREAD * threads.n_threads()
     with threads.one_thread() if few or threads.forked() else nullcontext():
         index = NearestNeighbors(n_neighbors=n_neighbors, algorithm=algorithm).fit(among)
@@ -63,9 +61,8 @@ def knn_graph(
 ) -> sparse.csr_array:
     """Nearest-neighbour graph with heat-kernel weights (He, Cai & Niyogi 2005) of cells (n, r).
 
-    Two cells are joined when either is among the `n_neighbors` nearest of the other, with weight
+    Cells are joined when either is among the nearest of the other, with weight
     ``exp(−distance² / bandwidth)``; the latter is the mean squared distance of joined cells.
-    Neighbours are exact up to :data:`MOST_EXACT` cells, and nearly all are found beyond.
     """
     n_cells = representation.shape[0]
     if n_neighbors is None:
@@ -92,9 +89,7 @@ def joined(neighbors: Index) -> sparse.csr_array:
 
 
 def distances_to_others(distances: Array, neighbors: Index) -> sparse.csr_array:
-    """Return distances to all neighbours, both (n, n_neighbors + 1), but the cell itself, or the
-    first of many in its place, shape (n, n).
-    """
+    """Return distances to all neighbours but the cell itself, or the first of many in its place."""
     n_cells, n_columns = neighbors.shape
     is_other = neighbors != np.arange(n_cells, dtype=neighbors.dtype)[:, None]
     is_other[is_other.all(axis=1), 0] = False
@@ -109,12 +104,10 @@ def distances_to_others(distances: Array, neighbors: Index) -> sparse.csr_array:
 def approximate_neighbors(
     cells: Array, n_neighbors: int, random_state: int | None
 ) -> tuple[Array, Index]:
-    """Return distances to nearly the nearest cells, in single precision and the nearest first, and
-    which these are, (n, n_neighbors + 1) each; of cells in one place the cell itself may be
-    missing.
+    """Return distances to nearly the nearest cells, and which these are: of the nearest clusters.
 
-    Cells are put into clusters.  For the cells of a cluster all distances are computed to those of
-    the clusters nearest to it, as by an inverted file (Sivic and Zisserman 2003).
+    It is an inverted file (Sivic and Zisserman 2003).  The cell itself may be missing among cells
+    in one place.
     """
     cells = np.asarray(cells, dtype=np.float32)
     n_candidates = max(_CANDIDATES, _PER_NEIGHBOR * n_neighbors)
@@ -215,4 +208,4 @@ def _form_of_rows(
     of_rows = np.repeat(inverse[rows], np.diff(block.indptr))
     block = with_values(block, block.data * of_rows * inverse[block.indices])
     differences = vectors[rows] * degrees[rows, None] - csr_product(block, vectors)
-    return (vectors[rows].T @ differences,), no_rows(block)
+    return (vectors[rows].T @ differences,), None

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from ..data import threads
-from ..data.matrix import RowMatrix
+from ..data.matrix import RowMatrix, moments
 from ..data.products import compiled
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Stored: TypeAlias = tuple[Index, Index, Array]
 
-#: Noise of the assay that will measure a panel, in units of the genes' mean noise.  Less trusts
+#: ``σ_0²``, noise of the assay that will measure a panel, in units of :func:`mean`.  Less trusts
 #: genes that hardly vary, more takes highly expressed ones; ``benchmarks/ARCHIVE.md`` has trials.
 ASSAY = 0.3
 #: No gene has less noise than this share of its variance.
@@ -38,8 +38,7 @@ _FEW_CELLS, _DRAWS = 200, 5
 def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
     """``σ_i² = f_iᵀ L f_i / n`` for the centred genes, with L = `smoother`, shape (n_genes,).
 
-    Half the mean squared difference of neighbouring cells: for a gene without structure it equals
-    the variance, for one that is constant among neighbours it is zero.
+    Half the mean squared difference of neighbours: the variance of a gene without structure.
     """
     n_cells, n_genes = data.shape
     ones = smoother @ np.ones(n_cells)
@@ -47,7 +46,15 @@ def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
     mean, along = RowMatrix(data, checked=True).weighted_sums(weights).T
     quadratic = -2.0 * mean * along + mean**2 * ones.sum()
     if sparse.issparse(data):
-        quadratic += _quadratic_forms(sparse.csr_array(data), sparse.csr_array(smoother))
+        # The sums of some rows are added up in the order of these, whatever the threads.
+        ends = [*range(0, n_cells, _ROWS), n_cells]
+        parts = range(len(ends) - 1)
+        sums = np.zeros((len(parts), n_genes))
+        csr, form = sparse.csr_array(data), sparse.csr_array(smoother)
+        stored = csr.indptr, csr.indices, csr.data
+        forms = form.indptr, form.indices, form.data.astype(np.float64)
+        threads.work(lambda k: _forms_of_rows(stored, forms, ends[k], ends[k + 1], sums[k]), parts)
+        quadratic += sums.sum(axis=0)
     else:
         columns = max(1, _BLOCK // n_cells)
         for begin in range(0, n_genes, columns):
@@ -58,15 +65,16 @@ def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
 
 
 def measure(
-    data: Matrix, variance: Array, graph: sparse.csr_array, in_sample: Array | None = None
+    data: Matrix, variance: Array, graph: sparse.csr_array, *, of_all: bool = True
 ) -> Array:
     """``σ_i²``: the residual on the normalised Laplacian, at least 10⁻³ of the variance.
 
-    With `in_sample`, the variance in a sample, the residual is measured as a share of it; a gene
-    that no cell of the sample expresses is all noise.
+    Where the data are not `of_all` cells, as the variance is, the residual is a share of that in
+    the data; a gene that none of these cells expresses is all noise.
     """
     residuals = graph_residuals(data, sparse.csr_array(csgraph.laplacian(graph, normed=True)))
-    if in_sample is not None:
+    if not of_all:
+        _, in_sample, _ = moments(RowMatrix(data, checked=True))
         share = np.ones_like(in_sample)
         residuals = np.divide(residuals, in_sample, out=share, where=in_sample > 0) * variance
     residuals[variance == 0] = 0.0  # where rounding left some
@@ -84,11 +92,6 @@ def mean(variance: Array, residuals: Array) -> float:
     return float(np.average(residuals, weights=reliability(variance, residuals) * variance))
 
 
-def of_assay(variance: Array, residuals: Array) -> float:
-    """``σ_0²``, noise of the assay that will measure the panel: :data:`ASSAY` times the mean."""
-    return ASSAY * mean(variance, residuals)
-
-
 def shares_of_assay(variance: Array, residuals: Array) -> Array:
     """How much of ``σ_0²`` each gene sets, shape (n_genes,): they add up to 1."""
     products = reliability(variance, residuals) * variance * residuals
@@ -98,7 +101,7 @@ def shares_of_assay(variance: Array, residuals: Array) -> Array:
 def gene_units(variance: Array, residuals: Array) -> Array:
     """``u_i = h_i / √(σ_i² + σ_0²)``, zero for a constant gene."""
     units = np.zeros_like(variance)
-    noise = np.sqrt(residuals + of_assay(variance, residuals))
+    noise = np.sqrt(residuals + ASSAY * mean(variance, residuals))
     return np.divide(reliability(variance, residuals), noise, out=units, where=variance > 0)
 
 
@@ -124,21 +127,6 @@ def signal(variance: Array, residuals: Array) -> Array:
     """``u_i² h_i var_i``, the structure of each gene in units of noise, shape (n_genes,)."""
     structure = reliability(variance, residuals) * variance
     return np.asarray(gene_units(variance, residuals) ** 2 * structure)
-
-
-def _quadratic_forms(data: sparse.csr_array, form: sparse.csr_array) -> Array:
-    """``x_iᵀ form x_i`` for every column of a CSR matrix; the form is symmetric, in CSR.
-
-    The sums of some rows are added up in the order of these, whatever the threads.
-    """
-    n_rows, n_columns = data.shape
-    ends = [*range(0, n_rows, _ROWS), n_rows]
-    parts = range(len(ends) - 1)
-    sums = np.zeros((len(parts), n_columns))
-    stored = data.indptr, data.indices, data.data
-    forms = form.indptr, form.indices, form.data.astype(np.float64)
-    threads.work(lambda k: _forms_of_rows(stored, forms, ends[k], ends[k + 1], sums[k]), parts)
-    return np.asarray(sums.sum(axis=0))
 
 
 @compiled()

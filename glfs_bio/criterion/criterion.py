@@ -223,7 +223,7 @@ class Criterion:
         """Whether any set of cells has what is to be preserved, above the noise."""
         terms = [term for target in self.targets for term, _ in target.terms]
         is_structure = all(isinstance(term, StructureTerm) for term in terms)
-        return not is_structure or any(cells.has_structure for cells in self.sets)
+        return not is_structure or any(cells.n_axes for cells in self.sets)
 
     @cached_property
     def _reach(self) -> Array:

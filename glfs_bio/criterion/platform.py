@@ -93,8 +93,9 @@ class Detection:
             np.divide(np.sqrt(self.signal / tau), lengths, out=gain, where=lengths > 0)
             return gain
         variance, residuals = cells.variance, cells.residuals
-        assay = noise.of_assay(variance, residuals)
-        on_instrument = noise.mean(variance, residuals) / min(self.middle, 1.0) + assay
+        of_genes = noise.mean(variance, residuals)
+        assay = noise.ASSAY * of_genes
+        on_instrument = of_genes / min(self.middle, 1.0) + assay
         ratio = np.sqrt((residuals + assay) / on_instrument)
         return np.asarray(self.amplitude(self.detected) * ratio)
 

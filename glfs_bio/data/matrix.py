@@ -1,6 +1,4 @@
-"""A matrix of cells × genes, some rows at a time: in memory, in a file (``.h5ad``, zarr), or of
-dask, which works on blocks wherever it puts them.
-"""
+"""A matrix of cells × genes, some rows at a time: in memory, in a file, or of dask."""
 
 from __future__ import annotations
 
@@ -16,12 +14,12 @@ from ..errors import InvalidValue, show_stage, subject
 from . import threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from .._typing import Array, Index, Matrix
 
     Sums: TypeAlias = tuple[Array, ...]
-    #: ``work(block, rows, *shared)``: sums to add up, and a row for each row of the block.
+    #: ``work(block, rows, *shared)``: sums to add up, and rows of single cells, or None.
     Work: TypeAlias = Callable[..., tuple[Sums, Matrix]]
     Merge: TypeAlias = Callable[[Sums, Sums], Sums]
 
@@ -34,21 +32,13 @@ DENSE_BLOCK, SPARSE_READ = 2**24, 2**26
 SPARSE_BLOCK = 2**20
 #: Entries of a buffer for the rows of many blocks.
 _BUFFER = 2**24
+#: Kinds of matrices that are in memory: nothing has to be read or computed to see them.
+IN_MEMORY: Any = np.ndarray, sparse.sparray, sparse.spmatrix
 
 
 def add_up(first: Sums, second: Sums) -> Sums:
     """Return the sums of both."""
     return tuple(map(add, first, second))
-
-
-def is_here(matrix: Any) -> bool:
-    """Whether a matrix is in memory."""
-    return isinstance(matrix, np.ndarray) or bool(sparse.issparse(matrix))
-
-
-def no_rows(block: Matrix) -> Matrix:
-    """Return what work returns that has nothing to say of single cells."""
-    return np.empty((block.shape[0], 0))
 
 
 class _ByGenes:
@@ -88,8 +78,7 @@ class RowMatrix:
                 genes = source.genes if genes is None else source.genes[genes]
             silent = source.silent if silent is None else silent
             source, checked = source.source, True
-        #: Whether nothing has to be read or computed to see the matrix.
-        self.in_memory: bool = is_here(source)
+        self.in_memory: bool = isinstance(source, IN_MEMORY)
         self.is_dask: bool = hasattr(source, "__dask_graph__") and hasattr(source, "to_delayed")
         if self.in_memory:
             if not checked:
@@ -97,8 +86,7 @@ class RowMatrix:
             source, cells, genes, silent = _as_block(source, cells, genes, silent), None, None, None
         elif getattr(source, "format", None) == "csc":
             source = _ByGenes(source)
-        #: NumPy array or CSR in memory, a dask array, or anything with ``shape``, ``dtype`` and
-        #: slices of rows, such as an ``h5py.Dataset`` or a sparse dataset of anndata
+        #: NumPy array or CSR in memory, or anything with ``shape``, ``dtype`` and slices of rows
         self.source: Any = source
         #: Rows to use, sorted, and columns; None: all
         self.cells: Index | None = cells
@@ -107,41 +95,36 @@ class RowMatrix:
         self.silent: Index | None = silent
         n_cells = source.shape[0] if cells is None else len(cells)
         n_genes = source.shape[1] if genes is None else len(genes)
-        #: Numbers of cells and genes.
         self.shape: tuple[int, int] = (n_cells, n_genes)
 
     def sweep(self, work: Work, *shared: Any, merge: Merge = add_up) -> tuple[Sums, Matrix]:
         """Return the sums over all blocks, and their rows below one another, in one pass.
 
-        ``work(block, rows, *shared)`` gets some rows, as a NumPy array or as CSR, and their place
-        among all.  It returns a tuple of arrays, which `merge` adds up in the order of the blocks,
-        whatever the threads, and a matrix with one row for each of some cells of the block.
+        ``work(block, rows, *shared)`` gets some rows, dense or CSR, and their place among all.  It
+        returns arrays, which `merge` adds up in the order of the blocks, whatever the threads, and
+        a matrix of rows for some cells of the block, or None.
         """
         if self.is_dask:
             return self._sweep_dask(work, shared, merge)
         total: Sums = ()
-        n_cells = self.shape[0]
+        buffers: list[Matrix] = []
+        room = 0
         blocks = _cut(self.source, 0) if self.in_memory else self._blocks()
-
-        def of_block(read: tuple[Matrix, slice]) -> tuple[Sums, Matrix, int]:
-            block, rows = read
-            return *work(block, rows, *shared), rows.stop
-
-        def rows_of_blocks() -> Iterator[Matrix]:
-            nonlocal total
-            for sums, of_cells, n_read in threads.in_order(of_block, blocks):
-                total = merge(total, sums) if total else sums
-                yield of_cells
-                if not self.in_memory:
-                    show_stage("reading cells", n_read, n_cells)
-
-        of_all = stacked(_buffered(rows_of_blocks()))
-        return total, of_all
+        results = threads.in_order(lambda read: (*work(*read, *shared), read[1].stop), blocks)
+        for sums, of_cells, n_read in results:
+            total = merge(total, sums) if total else sums
+            if of_cells is not None:
+                room = _append(buffers, room, of_cells)
+            if not self.in_memory:
+                show_stage("reading cells", n_read, self.shape[0])
+        if room:
+            buffers[-1] = buffers[-1][:-room]
+        return total, _stacked(buffers) if buffers else None
 
     def weighted_sums(self, weights: Array) -> Array:
         """``Xᵀ w`` for the columns of `weights`, shape (n_genes, k)."""
         (sums,), _ = self.sweep(
-            lambda block, rows, weights: ((block.T @ weights[rows],), no_rows(block)), weights
+            lambda block, rows, weights: ((block.T @ weights[rows],), None), weights
         )
         return np.asarray(sums)
 
@@ -214,7 +197,7 @@ class RowMatrix:
             pairs = [both(*sums[k : k + 2]) for k in range(0, len(sums) - 1, 2)]
             sums = pairs + sums[2 * len(pairs) :]
         total, of_all = dask.compute(sums[0], [of_cells for _, of_cells in results])
-        return total, stacked(of_all)
+        return total, None if of_all[0] is None else _stacked(of_all)
 
 
 def _work_on(work: Work, block: Any, rows: slice, part: Any, *shared: Any) -> tuple[Sums, Matrix]:
@@ -283,27 +266,21 @@ def _cut(source: Matrix, start: int) -> Iterator[tuple[Matrix, slice]]:
         yield rows_of_block, slice(start + begin, start + end)
 
 
-def _buffered(blocks: Iterable[Matrix]) -> list[Matrix]:
-    """Return rows of blocks, dense ones in buffers for many: small arrays would part the memory."""
-    buffers: list[Matrix] = []
-    room = 0
-    for rows in blocks:
-        if sparse.issparse(rows) or not buffers:
-            buffers.append(rows)
-            continue
-        if len(rows) > room:
-            buffers[-1] = buffers[-1][: len(buffers[-1]) - room]
-            room = max(len(rows), _BUFFER // max(1, rows.shape[1]))
-            buffers.append(np.empty((room, rows.shape[1]), dtype=rows.dtype))
-        begin = len(buffers[-1]) - room
-        buffers[-1][begin : begin + len(rows)] = rows
-        room -= len(rows)
-    if room:
-        buffers[-1] = buffers[-1][:-room]
-    return buffers
+def _append(buffers: list[Matrix], room: int, rows: Matrix) -> int:
+    """Put rows into buffers, and return the room in the last: small arrays would part memory."""
+    if sparse.issparse(rows) or not buffers:
+        buffers.append(rows)
+        return room
+    if len(rows) > room:
+        buffers[-1] = buffers[-1][: len(buffers[-1]) - room]
+        room = max(len(rows), _BUFFER // max(1, rows.shape[1]))
+        buffers.append(np.empty((room, rows.shape[1]), dtype=rows.dtype))
+    begin = len(buffers[-1]) - room
+    buffers[-1][begin : begin + len(rows)] = rows
+    return room - len(rows)
 
 
-def stacked(blocks: Sequence[Matrix]) -> Matrix:
+def _stacked(blocks: Sequence[Matrix]) -> Matrix:
     """Return matrices below one another, sparse where one is."""
     if len(blocks) == 1:
         return blocks[0]
@@ -313,10 +290,7 @@ def stacked(blocks: Sequence[Matrix]) -> Matrix:
 
 
 def check_indices(matrix: Any, argument: str, value: object = None) -> None:
-    """Refuse a sparse matrix whose indices or pointers are out of range; anything else passes.
-
-    Compiled code reads and writes wherever indices of a damaged file point.
-    """
+    """Refuse a sparse matrix with indices out of range, where compiled code would write."""
     if not sparse.issparse(matrix):
         return
     try:
@@ -387,9 +361,7 @@ def single(values: Array) -> tuple[Array, float]:
 
 
 def check_unit(data: RowMatrix) -> None:
-    """Refuse a unit whose squares are zero or infinite, and sparse values far from zero that hardly
-    differ; of a file the first rows count.
-    """
+    """Refuse squares that are zero or infinite, and sparse values without a zero, nearly alike."""
     source = data.source if data.in_memory else data.first(_ROWS)
     values = source.data if sparse.issparse(source) else source  # max() of it would sort it
     if not data.in_memory:
@@ -404,8 +376,7 @@ def check_unit(data: RowMatrix) -> None:
             raise InvalidValue("`X` is sparse without a zero, and hardly varies: make it dense")
 
 
-#: What rounding leaves of the variance of a constant gene, in units of its mean square: of zeros
-#: and a mean in a sparse matrix, of differences from the mean in a dense one.
+#: What rounding leaves of the variance of a constant gene, in units of its mean square.
 _ROUNDING_SPARSE = 1e-12
 _ROUNDING_DENSE = 1e-24
 
@@ -441,7 +412,7 @@ def _moments(block: Matrix, rows: slice, in_sample: Array | None) -> tuple[Sums,
             differences = block - mean
             squares = np.asarray(np.square(differences, out=differences).sum(axis=0))
             rounding = _ROUNDING_DENSE * (squares + n * mean**2)
-    cells = no_rows(block)
+    cells = None
     if in_sample is not None:
         cells = block if in_sample[rows].all() else block[in_sample[rows]]
     return (np.array(float(n)), mean, squares, rounding), cells

@@ -52,9 +52,7 @@ SPARE = 6
 
 
 def compiled(**options: Any) -> Callable[[_Function], _Function]:
-    """Let numba compile a function when it is first called, for any number of threads at once;
-    every process does where the machine code can be kept nowhere.
-    """
+    """Let numba compile a function when it is first called, for any number of threads at once."""
 
     def of(function: _Function) -> _Function:
         how = {"nogil": True, "error_model": "numpy", **options}
@@ -71,8 +69,8 @@ def compiled(**options: Any) -> Callable[[_Function], _Function]:
 class Products:
     """Products of X and its transpose with the columns of a block.
 
-    Where most entries are zero X is CSR without stored zeros, which would change what is rounded,
-    and products have the precision of the block.  Else X is in double precision, dense or sparse.
+    Where most entries are zero X is CSR without stored zeros, which would change rounding, and
+    products have the precision of the block.  Else X is in double precision, dense or sparse.
     """
 
     matrix: Matrix
@@ -148,7 +146,6 @@ class ScaledGenes:
         self.products: Products = products
         #: At most one, shape (n_genes, 1), in the precision of products.
         self.scale: Array = scale
-        #: Numbers of cells and genes.
         self.shape: tuple[int, int] = products.matrix.shape
         #: Share of the largest eigenvalue of ``X̃ᵀX̃`` below which there may be none.
         self.rounding: float = _ROUNDING[scale.dtype.itemsize]
@@ -167,10 +164,7 @@ class ScaledGenes:
     def loadings(
         self, n_comps: int, seed: int | None, tolerance: float = LEADING, start: Array | None = None
     ) -> Array:
-        """Leading eigenvectors of ``X̃ᵀX̃``, one a column, as closely as `tolerance` says.
-
-        Vectors near them may be given to `start` with, shape (n_genes, k).
-        """
+        """Leading eigenvectors of ``X̃ᵀX̃``, columns as `start`, which are near them."""
 
         def times(weights: Array) -> Array:
             return self.weights(self.scores(weights)).astype(np.float64, copy=False)
@@ -189,11 +183,7 @@ def principal_components(
     tolerance: float = EVERY,
     start: Array | None = None,
 ) -> Matrix:
-    """Scores of the cells on the leading principal components, shape (n_cells, n_comps); None: the
-    genes themselves, which span the same as all components.
-
-    `tolerance` and `start` are those of :meth:`ScaledGenes.loadings`.
-    """
+    """Scores of the cells on leading components, see :meth:`ScaledGenes.loadings`; None: genes."""
     genes, stored_sparse = products.matrix, sparse.issparse(products.matrix)
     scale = np.ones(genes.shape[1]) if scale is None else scale
     if n_comps is None:
@@ -224,10 +214,9 @@ def spread(
 ) -> tuple[NDArray[np.float32], Array, Array]:
     """Principal components of many cells from those of a sample, in one pass.
 
-    With ``X̃ = (X − mean) diag(scale)`` these are the leading components of X̃ projected onto the
-    span of the cells' scores on the sample's components (Halko, Martinsson & Tropp 2011, with these
-    components instead of random ones), whose loadings `start` are some more than `n_comps`, shape
-    (n_genes, k).  Returns scores in single precision (n_cells, r), the same with columns of length
+    With ``X̃ = (X − mean) diag(scale)`` these are those of X̃ projected onto the span of the cells'
+    scores on the sample's components, of loadings `start` (Halko, Martinsson & Tropp 2011, with
+    these and not random ones).  Returns scores in single precision, the same with columns of length
     1, and the projections of the centred genes on these, (n_genes, r).
     """
     weights, unit = scale[:, None] * start, 1.0
@@ -279,8 +268,7 @@ def leading_eigenvectors(
     rounding: float = _EIGENVALUE_TOLERANCE,
     start: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Approximately the largest eigenvalues, descending, at most `n_vectors`, and their
-    eigenvectors, shape (size, n_vectors), of a positive semidefinite matrix from products with it.
+    """Largest eigenvalues, descending, and vectors of a semidefinite matrix, by products with it.
 
     The last product adds less than `tolerance` of the sum of the eigenvalues; those up to the share
     `rounding` of the largest are rounding of `times`.  Columns of `start` are near the vectors.

@@ -1,8 +1,7 @@
 """Threads: those of BLAS, OpenMP and numba, and the package's own.
 
-``fork`` copies the thread that calls it and no other, and OpenMP in the child waits for ever for
-those of the parent: work has one thread there.  The package imports this module first, so that
-every process that is forked later is known.
+OpenMP in a forked process waits for ever for threads of the parent: work has one thread there.  The
+package imports this module first, so that every process that is forked later is known.
 
 Results of the package's own threads do not depend on how many there are.  BLAS has one, except for
 large matrices: several wait for one another, and rounding depends on their number.
@@ -55,10 +54,7 @@ _BLAS = SimpleNamespace(lock=threading.Lock(), process=os.getpid(), inside=0, re
 
 @contextmanager
 def one_thread_of_blas() -> Iterator[None]:
-    """BLAS has one thread while any thread of the process wants that, and then what it had.
-
-    The number is the process's: of limits that overlap the first to begin need not end first.
-    """
+    """BLAS has one thread, whose number is the process's, while any thread of it wants that."""
     if _BLAS.process != os.getpid():  # another thread may have held the lock at the fork
         _BLAS.lock, _BLAS.process, _BLAS.inside = threading.Lock(), os.getpid(), 0
     with _BLAS.lock:
@@ -147,9 +143,7 @@ def _workers(threads: int) -> ThreadPoolExecutor:
 
 
 def in_order(function: Callable[..., _Result], *several: Iterable[Any]) -> Iterator[_Result]:
-    """What `function` returns for items of one or several sequences, of which threads are ahead: no
-    more are in memory than there are threads and two.
-    """
+    """What `function` returns for items, in order; threads are ahead, by as many as there are."""
     items: Iterator[tuple[Any, ...]] = zip(*several, strict=True)
     first = list(islice(items, 2))
     if len(first) < 2:  # one item may have all threads for itself

@@ -214,7 +214,7 @@ def write_reference(
     names = adata.var_names if symbols is None else read.find(adata, "var", symbols, "symbols")
     counts = read.counts(adata, counts_layer)
     genes, cells = np.flatnonzero(gene_ids != ""), np.flatnonzero(codes >= 0)
-    read.text_names(adata.obs_names, "`adata.obs_names`")
+    read.check(adata, "obs_names")
     if not len(genes):
         raise InvalidValue(f"`ids={short(ids)}` has no id of any gene: name another column")
     of_cells = {"barcode": adata.obs_names[cells], "annotation": categories[codes[cells]]}

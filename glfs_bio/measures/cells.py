@@ -14,7 +14,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from ..cells import graph as graphs
 from ..cells.graph import MOST_EXACT, approximate_neighbors
 from ..data import threads as pools
-from ..data.matrix import RowMatrix, no_rows
+from ..data.matrix import RowMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,12 +85,12 @@ def scatter_of(genes: RowMatrix) -> tuple[Array, Array]:
 
 
 def _total(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
-    return (np.asarray(block.sum(axis=0, dtype=np.float64)),), no_rows(block)
+    return (np.asarray(block.sum(axis=0, dtype=np.float64)),), None
 
 
 def _scatter(block: Matrix, rows: slice, mean: Array) -> tuple[Sums, Matrix]:
     centred = dense(block) - mean
-    return (centred.T @ centred,), no_rows(block)
+    return (centred.T @ centred,), None
 
 
 def _placed(

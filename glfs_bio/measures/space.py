@@ -19,7 +19,7 @@ from scipy.sparse import csgraph
 from sklearn.model_selection import StratifiedGroupKFold
 
 from ..cells.graph import MOST_EXACT, joined
-from ..data.matrix import RowMatrix, moments, no_rows
+from ..data.matrix import RowMatrix, moments
 from . import labels as readers
 from .cells import N_NEIGHBORS, dense, evenly, nearest, scatter_of
 
@@ -219,4 +219,4 @@ def _around(block: Matrix, rows: slice, panel: Matrix, genes: Matrix) -> tuple[S
     """Of some cells ``XᵀP``, ``XᵀWP`` and ``PᵀWP``."""
     p, x = dense(panel[rows]), genes[rows]
     around = dense(block @ panel)
-    return (x.T @ p, x.T @ around, p.T @ around), no_rows(block)
+    return (x.T @ p, x.T @ around, p.T @ around), None

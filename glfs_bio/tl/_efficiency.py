@@ -12,7 +12,6 @@ from .. import checks
 from .._anndata import columns, read
 from .._anndata.platform import signal_of
 from .._progress import with_bar
-from ..data.matrix import no_rows
 from ..errors import InvalidValue, naming, short
 from ..vendors.forecast import INTERVAL, Means, estimated, off_target
 
@@ -140,4 +139,4 @@ def _means(adata: AnnData, genes: pd.Index, types: Index, n_types: int, layer: s
 def _sums(block: Matrix, rows: slice, of_type: Array) -> tuple[tuple[Array, Array], Matrix]:
     """Return sums over the cells of each type, and of squares."""
     cells = of_type[rows]
-    return (block.T @ cells, (block * block).T @ cells), no_rows(block)
+    return (block.T @ cells, (block * block).T @ cells), None

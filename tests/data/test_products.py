@@ -153,7 +153,7 @@ def test_components_are_the_same_to_rounding_from_any_container(share):
     components = []
     for container in (x, sparse.csr_array(x), sparse.csc_matrix(x), shuffled, with_zeros):
         sample = take_sample(RowMatrix(container), all_cells=False, random_state=0)
-        components.append(principal_components(sample.products, 20))
+        components.append(principal_components(Products.of(sample.data), 20))
     for others in components[1:]:
         np.testing.assert_allclose(others, components[0], atol=1e-9 * np.abs(components[0]).max())
 
