@@ -220,6 +220,12 @@ def test_lists_and_tables_of_people(write):
     assert not wrong
 
 
+def test_which_rows_are_the_panel_is_logged(write, caplog):
+    caplog.set_level("INFO", "glfs_bio")
+    read_panel(write("a.csv", "gene,selected\nCD3D,TRUE\nLYZ,FALSE\nMS4A1,TRUE\n"))
+    assert "2 rows" in caplog.text
+
+
 UNCLEAR = {
     "of_comment.tsv": "#made by X\n#gene\tscore\nCD3D\t1\nMS4A1\t2\nNA\t3\n",
     "with_flags.csv": "#gene,gene_id,in_panel\nCD3D,ENSG00000167286,TRUE\nCD4,,FALSE\n",
