@@ -117,7 +117,8 @@ def select_genes(
         Genes that must, or cannot, be selected: names, compiled patterns, boolean columns of
         ``.var``, or families: ``"mitochondrial"``, ``"ribosomal"``, ``"haemoglobin"``, ``"tcr"``,
         ``"bcr"``, ``"sex"``, ``"cell_cycle"``, ``"proliferation"``, ``"housekeeping"``,
-        ``"heat_shock"``, ``"dissociation"``, ``"controls"``.  Excluded genes still belong to the
+        ``"heat_shock"``, ``"dissociation"``, ``"controls"``.  Genes called by a clone or a locus
+        (``RP11-156E8.1``) are selected only if included.  Excluded genes still belong to the
         structure, and genes that vary with them come in their place; blanks, negative controls
         and spike-ins do not, and are selected only if they are included by name.
     ignore : str, pattern or list, default None

@@ -41,7 +41,7 @@ from ..errors import (
 from ..solvers.panel import Candidates
 from ..vendors import sheets
 from ..vendors.genes import PanelFile, is_panel_file, read_panel
-from ..vendors.names import CONTROL, Resolver, rows_by_key, versionless
+from ..vendors.names import CONTROL, Resolver, is_name, rows_by_key, versionless
 from . import read, results
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ MOST_COMPARED = 20
 #: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
 _SIMILARITY = 0.75
 MOST_HINTS = 2
-#: So many first names are asked what they are.
-_SAMPLE = 200
+#: So many first names are asked what they are, and so many of them say it.
+_SAMPLE, _MOSTLY = 200, 0.8
 #: Names of single probes: of a gene, and a hash.
 _PROBE = r"[^|]+\|[0-9a-f]{7}"
 
@@ -328,7 +328,7 @@ def check_names(adata: AnnData) -> None:
         raise InvalidValue("`adata` has probes, not genes: read filtered_feature_bc_matrix.h5")
     are_numbers = len(first) and first.str.isdecimal().all()
     for name in adata.var.select_dtypes(exclude=["number", "bool"]) if are_numbers else ():
-        if sheets.kind_of(adata.var[name][:_SAMPLE].astype(str)) in ("symbols", "ids"):
+        if np.mean([is_name(str(text)) for text in adata.var[name][:_SAMPLE]]) >= _MOSTLY:
             raise InvalidValue(f"`adata` is named by numbers: pass `symbols={short(name)}`")
 
 

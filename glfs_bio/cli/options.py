@@ -264,8 +264,7 @@ def record(text: str, argument: str) -> Any:
     kind = getattr(glfs_bio, argument.capitalize())
     names = [item.name for item in fields(kind)]
     for name in values.keys() - {*names}:
-        text = f"`{argument}={short(name)}` is no field: choose from {quoted(*names)}"
-        raise InvalidValue(text)
+        raise InvalidValue(f"`{argument}={short(name)}` is no field: choose from {quoted(*names)}")
     for name in {"efficiency", "spillover_to"} & values.keys():
         if isinstance(values[name], str):
             values[name] = cells_or_table(values[name], argument)

@@ -12,7 +12,7 @@ import pandas as pd
 from .. import checks
 from .._anndata import read, results
 from .._docs import documented
-from .._files import as_path, bad_file, check_target, replacing
+from .._files import bad_file, check_target, replacing
 from ..checks import needs
 from ..errors import InvalidType, InvalidValue, quoted, short
 from ..vendors import sheets
@@ -87,8 +87,7 @@ def write_genes(
     >>> len(genes)
     5
     """
-    path = as_path(path)
-    check_target(path, overwrite=overwrite)
+    path = check_target(path, overwrite=overwrite)
     checks.flags(selected_only=selected_only)
     ending = path.suffix.lower()
     if ending not in ENDINGS:
@@ -155,7 +154,7 @@ def _gene_sets(adata: AnnData, keys: list[str], symbols: str | None, path: Path)
     for key in keys:
         genes = list(dict.fromkeys(names.loc[results.ranked(adata, key).index].dropna()))
         if not genes:
-            raise InvalidValue(f"`symbols={short(symbols)}` has no name of a gene: name another")
+            raise InvalidValue(f"`symbols={short(symbols)}` names no gene of {key}: name another")
         sheets.check_names([key, *genes], path)
         lines.append("\t".join([key, f"selected by glfs-bio {version('glfs-bio')}", *genes]))
     return lines

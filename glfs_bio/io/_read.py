@@ -49,7 +49,7 @@ _SEPARATORS = {".csv": (",", ";"), ".tsv": ("\t",), ".txt": ("\t", ";", ",", _BL
 _COMMENTS, _SNIFFED = ("#", "!"), 64
 #: How columns are headed that number, place or describe cells, and genes: :func:`.sheets.plain`.
 _OF_CELLS = re.compile(
-    r"x|unnamed\d*|index|fov|(cell)?barcode|(entity|cell|sample|donor|patient|celltype)(id)?"
+    r"unnamed\d*|index|fov|(cell)?barcode|(entity|cell|sample|donor|patient|celltype)(id)?"
     r"|cell(number|label|type|name|index)|batch|label|origident|phase|(s|g2m|doublet)score|clas|group"
     r"|(leiden|louvain|kmean|(seurat)?cluster)(id|(re)?s?\d*)|\w+snnres\d+|(umap|tsne|pc)\d+"
     r"|treatment|condition|timepoint|age|sex|anisotropy|width|height|(min|max)[xyz]"
@@ -364,7 +364,7 @@ def _table(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     twice = obs.index[obs.index.duplicated() & is_cell].unique()
     if len(twice):
         raise bad_file(path, f"has several cells of one name ({listed(twice)}): give each its own")
-    for is_in, text in ((is_cell, "rows of cell_ID 0, no cell"), (is_gene, "antibodies")):
+    for is_in, text in ((is_cell, "rows of cell_ID 0, outside of cells"), (is_gene, "antibodies")):
         if not is_in.all():
             log.warning(f"{path} has {(~is_in).sum()} {text}, which are left out.")
     adata = ad.AnnData(matrix, obs=obs, var=var)
@@ -383,7 +383,7 @@ def _header(path: Path, ending: str) -> tuple[list[str], str, int]:
         lines = list(islice(of_table, _SNIFFED))
     for number, line in lines:
         if "\0" in line or line.count('"') % 2:
-            raise bad_file(path, f"has half a pair of quotes in line {number}, or is not in UTF-8")
+            raise bad_file(path, f"has an open quote in line {number}, or is no UTF-8: mend it")
     n_lines, header = lines[0] if lines else (0, "")
     separators = [mark for mark in _SEPARATORS[ending] if len(_fields(header, mark)) > 1]
     if len(lines) < 2 or not separators:
@@ -453,13 +453,14 @@ def _check_names(path: Path, genes: list[str], cells: list[str], matrix: Array) 
     """Refuse what numbers, places or describes cells or genes."""
     wrong = [name for name in genes if _OF_CELLS.fullmatch(sheets.plain(name))]
     wrong += [name for name in cells if _OF_GENES.fullmatch(sheets.plain(name))]
+    placed = [name for name in genes if name.casefold() in ("x", "y")]  # either alone may be a gene
+    wrong += placed if len(placed) > 1 else []
     if len(matrix) > _FEWEST_NUMBERED:  # 0, 1, 2, … or 1, 2, 3, …
         ends = np.isin(matrix[0], (0, 1)) & (matrix[-1] - matrix[0] == len(matrix) - 1)
-        rising = [at for at in np.flatnonzero(ends) if (np.diff(matrix[:, at]) == 1).all()]
-        wrong += [genes[at] for at in rising]
+        wrong += [genes[at] for at in np.flatnonzero(ends) if (np.diff(matrix[:, at]) == 1).all()]
     if wrong:
-        wrong = list(dict.fromkeys(wrong))
-        raise bad_file(path, f"has columns that are no genes ({listed(wrong)}): remove them")
+        names = listed(dict.fromkeys(wrong))
+        raise bad_file(path, f"has columns that are no genes ({names}): remove them")
 
 
 def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:

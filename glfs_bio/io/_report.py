@@ -200,12 +200,12 @@ class Subject:
     @cached_property
     def results(self) -> dict[str, tuple[Entry, str | None]]:
         """The selection and its results by their kinds, each with why it is outdated."""
-        found: dict[str, tuple[Entry, str | None]] = {"selection": (self.entry, None)}
+        by_kind: dict[str, tuple[Entry, str | None]] = {"selection": (self.entry, None)}
         for kind in {*map(result_kind, CONTENTS)} - {"selection"}:
             entry = self.adata.uns.get(f"{self.key}_{kind}")
             if results.kind_of(entry) == kind:
-                found[kind] = entry, results.why_outdated(self.adata, entry, self.key)
-        return found
+                by_kind[kind] = entry, results.why_outdated(self.adata, entry, self.key)
+        return by_kind
 
     def result(self, kind: str) -> Entry | None:
         """Return a result of this selection; None if it is missing or of another one."""

@@ -224,6 +224,7 @@ def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
             is_chosen = ~is_yes if head == _CHOSEN[-1] else is_yes
             if not is_chosen.any():
                 raise bad_file(path, "has a column of flags that selects no gene: correct it")
+            log.info(f"The panel of {path} is the {is_chosen.sum()} rows that a column selects.")
             return is_chosen
     return np.ones(len(sheet.rows), dtype=bool)
 
@@ -327,8 +328,7 @@ def _genes(frame: pd.DataFrame) -> pd.DataFrame:
     for name in {"previous", "aliases"} & set(frame):
         frame[name] = frame[name].str.replace(", ", "|", regex=False)
     is_gene = (frame["gene"] + frame["id"] != "") & ~frame["gene"].map(names.is_control)
-    columns = [name for name in ("gene", "id", *_OF_GENES) if name in frame]
-    genes = frame.loc[is_gene, columns]
+    genes = frame.loc[is_gene, [name for name in ("gene", "id", *_OF_GENES) if name in frame]]
     genes = genes.rename(columns={"gene": "symbol", "n_probe_sets": "n_probes"})
     if "n_probes" in genes:  # of a gene that is in several places, such as haplotypes, the most
         most = genes.groupby(list(genes.columns.drop("n_probes")), sort=False)["n_probes"]

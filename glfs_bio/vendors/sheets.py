@@ -174,8 +174,7 @@ class Sheet:
 
 def clean(cell: str) -> str:
     """Return a cell without characters that are not seen, and blanks and quotes around it."""
-    cell = cell if cell.isascii() else _BLANK.sub(" ", _UNSEEN.sub("", cell))
-    cell = cell.strip()
+    cell = _seen(cell).strip()
     if len(cell) > 1 and QUOTES.get(cell[0]) == cell[-1]:
         return cell[1:-1].strip()
     return cell
@@ -435,9 +434,13 @@ def opened(path: Path) -> IO[str]:
 
 
 def text(path: Path) -> str:
-    """Return the text of a file, packed or not."""
+    """Return the text of a file, packed or not, without characters that are not seen."""
     with reading(path, "text"), opened(path) as file:
-        return file.read()
+        return _seen(file.read())
+
+
+def _seen(content: str) -> str:
+    return content if content.isascii() else _BLANK.sub(" ", _UNSEEN.sub("", content))
 
 
 def _rows_of_text(path: Path) -> list[list[str]]:

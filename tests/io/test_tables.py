@@ -190,7 +190,11 @@ def test_what_describes_cells_is_no_gene_and_the_other_way_round(put):
     assert not accepted(turned, OF_CELLS)
     of_genes = ["Length", "chr", "Start", "entrez_id"]
     assert not accepted(lambda head: read(head, of_cells.T, transpose=True), of_genes)
-    assert not accepted(lambda x: read(x, of_cells.assign(y=[1, 2, 3])), ["x"])
+    with refused(InvalidValue, "path") as caught:
+        read("x", of_cells.assign(y=[1, 2, 3]))
+    assert "(y, x)" in str(caught.value)
+    for gene in ("x", "y"):  # of flies, without the other coordinate
+        assert gene in read(gene, of_cells).var_names
     numbered = pd.DataFrame({"X": range(6), **dict.fromkeys(GENES, 1)}, index=[*"abcdef"])
     with refused(InvalidValue, "path") as caught:  # as R numbers rows
         read_cells(put(numbered.to_csv()))

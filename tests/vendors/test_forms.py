@@ -173,6 +173,9 @@ def test_dates_and_numbers_are_no_names(write):
 #: Files of CD3D, MS4A1, and NA, which looks like a missing value.
 WITH_NA = {
     "unseen.txt": "\ufeffCD3D\u200b\n\u00a0MS4A1\u00a0\n\u2060NA\n",
+    "unseen_notes.txt": "\ufeff\ufeff# T and B\nCD3D\u00a0# T\nMS4A1\nNA\n",
+    "unseen.fasta": "\ufeff\ufeff>CD3D|x\nACGT\n>MS4A1|x\nAC\n>NA|x\nAC\n",
+    "unseen.json": '{\n\u00a0"T": ["CD3D,\u200bMS4A1", "NA"]}',
     "r_vector.txt": '"x"\n"1" "CD3D"\n"2" "MS4A1"\n"3" "NA"\n',
     "r_shift.csv": '"Gene","n"\n"1","CD3D",3\n"2","MS4A1",4\n"3","NA",5\n',
     "names_first.csv": "Ensembl ID,gene_name\nENSG1,CD3D\nENSG2,MS4A1\nENSG3,NA\n",
@@ -215,6 +218,12 @@ def test_lists_and_tables_of_people(write):
         if panel != genes:
             wrong[name] = [*panel]
     assert not wrong
+
+
+def test_which_rows_are_the_panel_is_logged(write, caplog):
+    caplog.set_level("INFO", "glfs_bio")
+    read_panel(write("a.csv", "gene,selected\nCD3D,TRUE\nLYZ,FALSE\nMS4A1,TRUE\n"))
+    assert "2 rows" in caplog.text
 
 
 UNCLEAR = {
