@@ -43,7 +43,7 @@ def labels(
     """Return a column of ``.obs`` as labels, `at_least` so many; messages call it `argument`."""
     cell_labels, none = coded(find(adata, "obs", name, argument), argument, name)
     if len(cell_labels.names) < at_least:
-        raise InvalidValue(f"`{argument}={short(name)}` has too few labels: choose another column")
+        raise InvalidValue(f"`{argument}={short(name)}` needs {at_least} labels: choose another")
     if none:
         note(f"`{argument}={short(name)}`: {sum(none.values())} without a label ({listed(none)}).")
     return cell_labels

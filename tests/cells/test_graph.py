@@ -8,7 +8,7 @@ from refusals import refused
 from scipy import sparse
 
 from glfs_bio.cells import cells as sample
-from glfs_bio.cells import graph
+from glfs_bio.cells import graph, noise
 from glfs_bio.cells.cells import StructureSpec, build_problems
 from glfs_bio.cells.graph import check_graph, knn_graph, laplacian, quadratic_form
 from glfs_bio.data.matrix import RowMatrix
@@ -114,6 +114,9 @@ def test_a_sample_is_drawn_by_the_seed_and_has_parts(counts, monkeypatch):
         assert len(np.unique(part.chosen)) == 10
         np.testing.assert_array_equal(sparse.csr_array(part.data).toarray(), counts[part.chosen])
         np.testing.assert_array_equal(part.chosen, of.subsample(10, 0).chosen)
+        own, near = counts[part.chosen].var(axis=0), knn_graph(counts[part.chosen], 3)
+        expected = noise.measure(part.data, part.variance, near, own)
+        np.testing.assert_allclose(part.residuals(near), expected)
     assert set(part.chosen) <= set(drawn.chosen)
 
 
