@@ -155,5 +155,5 @@ def numbers(
     if refused.any():
         limit = "" if np.isinf(most) else f" and at most {most:g}"
         names = listed(genes.adata.var_names[refused])
-        raise InvalidValue(f"`{argument}` must be finite, ≥ 0{limit}: correct it for {names}")
+        raise InvalidValue(f"`{argument}` needs finite numbers ≥ 0{limit} for {names}")
     return np.where(is_bad, 0.0, values)

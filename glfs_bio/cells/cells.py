@@ -258,9 +258,7 @@ class Sample:
 
     def residuals(self, graph: sparse.csr_array) -> Array:
         """``σ_i²`` of every gene, on a graph of the sampled cells, shape (n_genes,)."""
-        in_sample = None
-        if self.chosen is not None:
-            in_sample = moments(RowMatrix(self.data, checked=True))[1]
+        in_sample = None if self.chosen is None else moments(RowMatrix(self.data, checked=True))[1]
         return noise.measure(self.data, self.variance, graph, in_sample)
 
     def subsample(self, n_cells: int, random_state: int | None) -> Sample:
