@@ -113,7 +113,7 @@ def check_sizes(
     n_cells, n_features = shape
     for n_genes in sizes:
         if n_genes is not None and n_genes > n_candidates:
-            raise InvalidValue(f"`n_genes={short(n_genes)}` must be at most {n_candidates} here")
+            raise InvalidValue(f"`n_genes={short(n_genes)}` exceeds the {n_candidates} candidates")
     if spec.n_comps is None:
         full_rank_fits(n_cells, n_features)
     if n_cells < FEWEST_CELLS:

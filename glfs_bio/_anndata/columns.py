@@ -43,7 +43,7 @@ def labels(
     """Return a column of ``.obs`` as labels, `at_least` so many; messages call it `argument`."""
     cell_labels, none = coded(find(adata, "obs", name, argument), argument, name)
     if len(cell_labels.names) < at_least:
-        raise InvalidValue(f"`{argument}={short(name)}` has too few labels: choose another column")
+        raise InvalidValue(f"`{argument}={short(name)}` needs {at_least} labels: choose another")
     if none:
         note(f"`{argument}={short(name)}`: {sum(none.values())} without a label ({listed(none)}).")
     return cell_labels
@@ -148,5 +148,5 @@ def numbers(
     if refused.any():
         limit = "" if np.isinf(most) else f" and at most {most:g}"
         names = listed(genes.adata.var_names[refused])
-        raise InvalidValue(f"`{argument}` must be finite, ≥ 0{limit}: correct it for {names}")
+        raise InvalidValue(f"`{argument}` needs finite numbers ≥ 0{limit} for {names}")
     return np.where(is_bad, 0.0, values)

@@ -42,7 +42,7 @@ def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
     out = ruled_out(limit_rows, genes)
     names = [f"{adata.var_names[row]} ({out[row]})" for row in out if genes.included[row]]
     if names:
-        raise InvalidValue(f"`include` has genes that limits rule out: {listed(names)}: relax them")
+        raise InvalidValue(f"`include` has genes that limits rule out: {listed(names)}: omit them")
     include, candidates = np.flatnonzero(genes.included), np.flatnonzero(genes.allowed)
     check(limit_rows, request.n_genes, include=include, candidates=candidates)
     genes = replace(genes, ruled_out=out, allowed=genes.allowed & limit_rows.allowed)

@@ -288,7 +288,8 @@ class Lookup:
         clauses += [self.resolver.of_other_species(names)] if names else []
         if any(re.search(r"^\^|\$$|\.\*", name) for name in names):
             clauses.append("write a pattern as `re.compile(...)`")
-        if self._symbols is None and sheets.kind_of(self.by_name) == "ids" != sheets.kind_of(names):
+        own_kind, kind = map(sheets.kind_of, (self.by_name, names))
+        if self._symbols is None and own_kind == "ids" and kind != "ids":
             clauses.append("`adata.var_names` has ids: name a column with `symbols`")
         return "".join(f"; {clause}" for clause in clauses if clause)
 

@@ -272,7 +272,7 @@ def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
     """Return a layer of raw counts, or ``.X`` where that is ``"X"``."""
     rows = row_matrix(adata, counts_layer, "counts_layer")
     if state(rows.first(FIRST_ROWS)) != "counts":
-        raise InvalidValue(f"`counts_layer={short(counts_layer)}` has no raw counts: name a layer")
+        raise InvalidValue(f"`counts_layer={short(counts_layer)}` has no raw counts: name another")
     return rows
 
 

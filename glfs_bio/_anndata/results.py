@@ -264,8 +264,9 @@ def entry(
     checks.texts(or_none=False, **{argument: key})
     result: dict[str, Any] = adata.uns.get(key, {})
     if kind_of(result) != kind or not result.keys() >= set(needs):
-        text = f"is no result of `glfs_bio.{KINDS[kind]}`: run it first, or choose another key"
-        raise NotFound(f"`{argument}={short(key)}` {text}")
+        what = f"`glfs_bio.{KINDS[kind]}`{f' with {listed(needs)}' if needs else ''}"
+        text = f"`{argument}={short(key)}` is no result of {what}"
+        raise NotFound(f"{text}: run it first, or choose another key")
     return result
 
 

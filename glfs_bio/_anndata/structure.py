@@ -168,7 +168,7 @@ def say_not_used(adata: AnnData, spec: StructureSpec) -> None:
     """Say that a selection is by another structure than ``pp.structure`` was asked for."""
     stored = asked_for(adata)
     if stored is not None and stored.text() != spec.text():
-        note(f"The structure under {quoted(KEY)} is another one: `use_rep={short(KEY)}` names it.")
+        note(f"The structure under {quoted(KEY)} is not used: name it with `use_rep={short(KEY)}`.")
 
 
 def of_object(adata: AnnData, layer: str | None) -> StructureSpec:

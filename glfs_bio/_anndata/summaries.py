@@ -159,7 +159,7 @@ def _standing(row: Mapping[str, Any], n_candidates: int) -> str:
         change = "lose" if row["price"] > 0 else "gain"
         texts.append(f"{change} {_small(abs(row['price']))} in the place of {row['replaces']}")
     if row["predicted_by"]:
-        predicted = f"{_small(row['r2'])} of its structure is predicted by the others"
+        predicted = f"{_small(row['r2'])} of its structure is predicted by others in the panel"
         texts.append(f"{predicted}, first {row['predicted_by']}")
     return f"{'; '.join(texts)}."
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from .criterion import errors_along
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from .._typing import Array, Index
     from .criterion import Criterion
@@ -226,18 +226,17 @@ class MeasuredPanel:
         gene j, and by how much it falls again with j once i left.
         """
         blocks = list(zip(self.criterion.blocks, self.posteriors, strict=True))
-        changes = [_changes(block, posterior, leaving) for block, posterior in blocks]
+        changes = (_changes(block, posterior, leaving) for block, posterior in blocks)
         if not self.criterion.worst:
-            losses, gains, instead = (np.asarray(sum(of)) for of in zip(*changes, strict=True))
+            losses, gains, instead = _merged(np.add, changes)
             return losses, gains, instead
         each = [block.weights @ np.diag(posterior.covariance) for block, posterior in blocks]
         levels = np.array(each) - self.criterion.floors
-        errors = [
+        errors = (
             (level, level + loss, level - gain, level + loss - again)
             for level, (loss, gain, again) in zip(levels, changes, strict=True)
-        ]
-        by_kind = zip(*errors, strict=True)
-        now, without, joined, exchanged = (reduce(np.maximum, of_sets) for of_sets in by_kind)
+        )
+        now, without, joined, exchanged = _merged(np.maximum, errors)
         return without - now, now - joined, without - exchanged
 
     def substitutes(self) -> sparse.csr_array:
@@ -265,6 +264,11 @@ def _changes(block: Block, posterior: Posterior, leaving: Index) -> tuple[Array,
     gains = np.einsum("ij,ij->i", block.genes @ curved, block.genes)
     bent = gains + 2.0 * covariances * bent / rest + loss * squares
     return loss, gains / (1.0 + lengths), bent / (1.0 + lengths + squares)
+
+
+def _merged(join: np.ufunc, of_sets: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return arrays of several sets of cells joined, with those of two sets in memory at a time."""
+    return reduce(lambda first, second: tuple(map(join, first, second)), of_sets)
 
 
 def n_matched(first: Index, second: Index, substitutes: sparse.csr_array) -> int:

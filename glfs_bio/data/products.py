@@ -249,9 +249,9 @@ def _scores_and_products(
     block: Matrix, rows: slice, weights: Array, unit: float, centre: Array, mostly_zero: bool
 ) -> tuple[Sums, Matrix]:
     """Of some cells: ``s = X w`` less a centre, for weights in a unit, and ``Xᵀ s``."""
-    matrix, scores = Products.of(block, mostly_zero), np.empty(0)
+    matrix = Products.of(block, mostly_zero)
     if mostly_zero:
-        scores = (unit * matrix.single_times(weights) - centre).astype(np.float32)
+        scores: NDArray[Any] = (unit * matrix.single_times(weights) - centre).astype(np.float32)
     else:
         scores = matrix.times(weights) - centre
     product = matrix.transposed.times(scores, np.float64)

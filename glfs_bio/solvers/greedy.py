@@ -123,9 +123,8 @@ class Greedy:
         if self._criterion == "determinant":
             return np.asarray(sum(np.log1p(self._lengths)))
         gains = self._curved / (1.0 + self._lengths)
-        return np.asarray(
-            gains.sum(axis=0) if self._across is None else -self._across.moved(-gains)
-        )
+        joined = gains.sum(axis=0) if self._across is None else -self._across.moved(-gains)
+        return np.asarray(joined)
 
 
 #: An automatic panel has as many genes as keep this share, and at most so many.

@@ -8,7 +8,7 @@ from refusals import refused
 from scipy import sparse
 
 from glfs_bio.cells import cells as sample
-from glfs_bio.cells import graph
+from glfs_bio.cells import graph, noise
 from glfs_bio.cells.cells import StructureSpec, build_problems
 from glfs_bio.cells.graph import check_graph, knn_graph, laplacian, quadratic_form
 from glfs_bio.data.matrix import RowMatrix
@@ -110,6 +110,11 @@ def test_a_sample_is_drawn_by_the_seed(counts, monkeypatch):
     assert (drawn.chosen != other.chosen).any()
     assert len(np.unique(drawn.chosen)) == 15
     np.testing.assert_array_equal(sparse.csr_array(drawn.data).toarray(), counts[drawn.chosen])
+    own, near = counts[drawn.chosen].var(axis=0), knn_graph(counts[drawn.chosen], 3)
+    share = noise.measure(drawn.data, own, near) / np.where(own > 0, own, 1.0)
+    expected = np.where(own > 0, share, 1.0) * drawn.variance
+    measured = noise.measure(drawn.data, drawn.variance, near, of_all=False)
+    np.testing.assert_allclose(measured, expected)
 
 
 def test_coordinates_that_are_all_alike(clusters):

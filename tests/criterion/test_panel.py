@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
 
+from glfs_bio.cells.cells import StructureSpec, build_problems
 from glfs_bio.criterion.criterion import Criterion
 from glfs_bio.criterion.panel import MeasuredPanel, n_matched
 
@@ -88,6 +91,20 @@ def test_losses_are_differences(measured, by_definition):
             again = before - by_definition([*PANEL, out])
             share = (without - beside) / (without - again)
             assert scores[row, gene] == pytest.approx(share, rel=1e-5, abs=1e-9)
+
+
+@pytest.mark.parametrize("worst", [False, True])
+def test_exchanges_are_joined_over_batches_one_by_one(worst):
+    data = np.random.default_rng(0).normal(size=(200, 2000)) + np.eye(200, 2000)
+    batch = np.arange(200) % 20
+    criterion = Criterion(build_problems(data, StructureSpec(n_comps=5), batch=batch), worst=worst)
+    panel = MeasuredPanel(criterion, np.arange(50))
+    assert (len(panel.posteriors), len(criterion.floors)) == (20, 20)
+    tracemalloc.start()
+    lost, _ = panel.substitutions()
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 15 * lost.nbytes
 
 
 def test_matching_counts_each_gene_once():

@@ -9,7 +9,7 @@ from matplotlib.colors import same_color
 from pictures import apart
 from refusals import refused
 
-from glfs_bio import pl
+from glfs_bio import pl, pp, tl
 from glfs_bio.errors import InvalidType, InvalidValue, NotFound, Refusal
 
 IN_ONE_AXES = [pl.genes, pl.curve, pl.labels, pl.confusion, pl.comparison]
@@ -86,6 +86,14 @@ def test_bad_input_is_refused_before_any_work(drawn, monkeypatch, unchanged):
             with refused(error, argument):
                 draw(drawn, **options)
     assert plt.get_fignums() == []
+
+
+def test_results_that_lack_what_is_drawn_are_not_called_missing(pbmc):
+    pp.select_genes(pbmc, 5)
+    tl.evaluate_panel(pbmc)
+    with refused(NotFound, "key") as caught:
+        pl.confusion(pbmc)
+    assert "with confusion" in str(caught.value)
 
 
 def test_outdated_results_are_not_drawn(drawn):
