@@ -76,7 +76,7 @@ class LapAOFS(Method):
 
 
 class LapDOFS(LapAOFS):
-    """The same, D-optimal: ``log det Λ``, by gains of ``log(1 + gᵀEg)``, grows most."""
+    """Greedy features that make Λ D-optimal: ``log det Λ`` grows most, by ``log(1 + gᵀEg)``."""
 
     name = "lapdofs"
     title = "LapDOFS: greedy D-optimal features"

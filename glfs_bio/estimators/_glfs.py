@@ -402,13 +402,15 @@ class SupervisedGLFS(GLFS):
         included = Candidates.of(X.shape[1], () if include is None else include).include
         method: Any = self.method
         with few_threads(problem.basis.shape[1]):
-            panels: list[Panel] = method.panels([problem], sizes, included)
-        return panels
+            return list(method.panels([problem], sizes, included))
 
     def _problem(
         self, X: Matrix, y: ArrayLike | None, batch: ArrayLike | None, sizes: Sequence[int | None]
     ) -> tuple[Matrix, Cells]:
-        """Return samples that the graph of the classes joins, centred within batches, and it."""
+        """Return samples that the graph of the classes joins, and what the genes are on it.
+
+        With batches genes are centred within each, which removes differences between batches.
+        """
         rows = rows_of(self, X, ensure_min_samples=3, ensure_min_features=2)
         codes, classes = labels_of(self, y, rows.shape[0])
         labelled = np.flatnonzero(codes >= 0)

@@ -245,12 +245,34 @@ class GLFSLapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: Matrix) -> Array:
-        """Return the decision values of the classifier."""
+        """Return the decision values of the classifier.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features)
+            Samples × genes, all that `fit` had.
+
+        Returns
+        -------
+        ndarray of float, shape (n_samples,) or (n_samples, n_classes)
+            One column per class; of two classes, that of the second alone.
+        """
         X = self._selected(X)
         return self.classifier_.decision_function(X)
 
     def predict(self, X: Matrix) -> NDArray[np.generic]:
-        """Return the class with the largest decision value."""
+        """Return the class with the largest decision value.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features)
+            Samples × genes, all that `fit` had.
+
+        Returns
+        -------
+        ndarray, shape (n_samples,)
+            Labels, of ``classes_``.
+        """
         X = self._selected(X)
         return self.classifier_.predict(X)
 
@@ -293,7 +315,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
             return np.arange(fewest, max(fewest, min(_MOST_GENES, n_features)) + 1)
         numbers = np.unique(checks.whole_numbers("n_genes", self.n_genes, at_most=n_features))
         if numbers[0] < n_included:
-            raise InvalidValue(f"`include` has {n_included} genes: ask for as many, or more")
+            raise InvalidValue(f"`include` has {n_included} genes: increase `n_genes`")
         return numbers
 
     def _folds(self, codes: Index) -> list[Index]:

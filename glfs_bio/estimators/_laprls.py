@@ -157,14 +157,36 @@ class LapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
 
     @one_thread_of_blas()
     def decision_function(self, X: Matrix) -> Array:
-        """Return ``wᵀx + b − 1/2``: one column per class; of two, that of the second."""
+        """Return ``wᵀx + b − 1/2``.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features)
+            Samples × features.
+
+        Returns
+        -------
+        ndarray of float, shape (n_samples,) or (n_samples, n_classes)
+            One column per class; of two classes, that of the second alone.
+        """
         check_is_fitted(self)
         X = validated(self, X, reset=False)
         decision = np.asarray(X @ self.coef_.T + self.intercept_)
         return decision.ravel() if len(self.classes_) == 2 else decision
 
     def predict(self, X: Matrix) -> NDArray[np.generic]:
-        """Return the class with the largest decision value."""
+        """Return the class with the largest decision value.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features)
+            Samples × features.
+
+        Returns
+        -------
+        ndarray, shape (n_samples,)
+            Labels, of ``classes_``.
+        """
         decision = self.decision_function(X)
         best = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
         return np.asarray(self.classes_[best])

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: What is recorded of the solutions along λ, and the attributes that it is.
-_OF_A_PATH = {"lam": "lam", "n_genes": "n_genes", "objective": "value", "kkt": "kkt"}
+#: What is recorded of each solution along λ.
+_OF_PATH = ("lam", "n_genes", "objective", "kkt")
 #: Weight, in its own direction, of a gene that must be in: well on the branch of selections.
 _INCLUDED_WEIGHT = 12.0
 
@@ -101,9 +101,7 @@ class Exact(Method):
         depend on those of the matrix; there is no λ2.  Scores are 1 + the share of Σ β for the
         genes of the solution, and the stationarity ratio ``−(∂φ/∂β)/λ ≤ 1`` for the others.
         """
-        of_cells = [(problem.projections, problem.units) for problem in problems]
-        squared = sum(np.einsum("ij,ij->i", c, c) * units**2 for c, units in of_cells)
-        largest = np.sqrt(np.max(squared))
+        largest = np.sqrt(np.max(sum(map(_squared_norms, problems))))
         blocks = [self.whitened(cells.whitened / largest, cells.metric[0]) for cells in problems]
         norms = Variance(tuple(blocks)).squared_norms[include]
         fixed = _INCLUDED_WEIGHT / np.where(norms > 0, norms, np.inf)
@@ -112,19 +110,15 @@ class Exact(Method):
             raise InvalidValue("`include` has all genes that vary: include fewer genes")
         with few_threads(objective.rank):
             solutions = self._solutions(objective, sizes, len(include))
-        along = {
-            name: np.array([getattr(solution, attribute) for solution in solutions])
-            for name, attribute in _OF_A_PATH.items()
-        }
-        n_iter, panels = sum(solution.n_iter for solution in solutions), []
+        n_iter = sum(solution.n_iter for solution in solutions)
+        along = {name: np.array([getattr(at, name) for at in solutions]) for name in _OF_PATH}
+        panels = []
         for size in sizes:
             chosen = solutions[-1]
             if self.lam is None and size is not None:
                 chosen = path.at_least(solutions, size - len(include))
             self._warn(chosen, size, len(include))
-            waiting = np.minimum(-chosen.gradient / chosen.lam, 1.0)
-            waiting[objective.squared_norms == 0] = waiting.min() - 1.0
-            scores = np.where(chosen.beta > 0, 1.0 + chosen.beta / chosen.beta.sum(), waiting)
+            scores = _scores(chosen, objective.squared_norms)
             scores[include] = 2.0 + norms / max(norms.max(initial=0.0), np.finfo(float).tiny)
             weights = chosen.beta.copy()
             weights[include] = fixed
@@ -150,7 +144,7 @@ class Exact(Method):
             text = f"{chosen.kkt:.2g}, above `tol` {self.tol:g}: raise it."
             caution(f"The solver stopped with optimality conditions violated by {text}")
         if size is not None and chosen.n_genes + n_included < size:
-            text = f"Only {chosen.n_genes} genes have a weight at λ = {chosen.lam:.4g}, and not"
+            text = f"Only {chosen.n_genes} genes have a weight at λ = {chosen.lam:.4g}, fewer than"
             log.warning(f"{text} {size - n_included}. The others are those nearest to one.")
 
 
@@ -181,3 +175,16 @@ class Printed(Exact):
     def diagonals(m: Array) -> tuple[Array, Array]:
         """Return N₁ and N₂ for ``M = diag(m)``."""
         return m**2, 1.0 / m
+
+
+def _squared_norms(cells: Cells) -> Array:
+    """Return ``‖c_i‖²`` of every gene in its units."""
+    c = cells.projections
+    return np.asarray(np.einsum("ij,ij->i", c, c) * cells.units**2)
+
+
+def _scores(chosen: Solution, squared_norms: Array) -> Array:
+    """Return 1 + the share of Σ β, or the stationarity ratio; genes that are constant are last."""
+    waiting = np.minimum(-chosen.gradient / chosen.lam, 1.0)
+    waiting[squared_norms == 0] = waiting.min() - 1.0
+    return np.where(chosen.beta > 0, 1.0 + chosen.beta / chosen.beta.sum(), waiting)

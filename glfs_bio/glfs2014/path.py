@@ -61,7 +61,7 @@ class Solution:
     #: ``∂φ/∂β``, shape (n_genes,).
     gradient: Array
     #: ``φ(β)``, without the penalty.
-    value: float
+    objective: float
     #: Largest :func:`kkt_residuals`.
     kkt: float
     #: Accepted steps.

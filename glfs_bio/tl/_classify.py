@@ -137,7 +137,7 @@ def classify(
         shared = adata.var_names.isin(new.var_names)
     genes = np.flatnonzero(chosen.allowed & shared)
     if not len(genes) or (chosen.included & ~shared).any():
-        raise InvalidValue("`new` lacks genes of `include`, or all candidates: name genes alike")
+        raise InvalidValue("`new` lacks genes of `include`, or all: use the names of `adata`")
     if n_genes is not None:
         checks.whole_numbers("n_genes", n_genes, at_most=len(genes))
     model = GLFSLapRLSClassifier(n_genes, random_state=random_state)

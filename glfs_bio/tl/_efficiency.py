@@ -90,11 +90,11 @@ def estimate_efficiency(
         read.unique_names(spatial)
     genes = reference.var_names[reference.var_names.isin(spatial.var_names)]
     if len(genes) < _FEWEST_GENES:
-        raise InvalidValue(f"`spatial` has {len(genes)} genes of the reference: name genes alike")
-    types, n_types = _types(reference, spatial, labels)
-    expected = _means(reference, genes, types[0], n_types, counts_layer)
+        raise InvalidValue(f"`spatial` has {len(genes)} genes of `reference`: name genes alike")
+    (types_here, types_there), n_types = _types(reference, spatial, labels)
+    expected = _means(reference, genes, types_here, n_types, counts_layer)
     with naming(counts_layer="spatial_layer", X="spatial"):
-        detected = _means(spatial, genes, types[1], n_types, spatial_layer)
+        detected = _means(spatial, genes, types_there, n_types, spatial_layer)
     weights = expected.n_cells / expected.n_cells.sum()
     at = genes.get_indexer(reference.var_names)  # −1, the last: of a gene that was not measured
     middle, spread = (of_genes[at] for of_genes in estimated(expected, detected, weights))
@@ -119,8 +119,8 @@ def _types(reference: AnnData, spatial: AnnData, labels: str | None) -> tuple[li
     sets = reference, spatial
     if labels is None:
         return [np.zeros(adata.n_obs, dtype=np.intp) for adata in sets], 1
-    first, second = coded = [columns.labels(adata, labels) for adata in sets]
-    both = pd.Index([name for name in first.names if name in second.names])
+    coded = [columns.labels(adata, labels) for adata in sets]
+    both = pd.Index([name for name in coded[0].names if name in coded[1].names])
     if both.empty:
         raise InvalidValue(f"`labels={short(labels)}` has no type of both: rename types")
     types = [np.append(both.get_indexer(of_set.names), [-1])[of_set.codes] for of_set in coded]

@@ -122,7 +122,7 @@ def enrich(
     checks.whole_number("min_size", smallest, at_least=1)
     is_list = isinstance(background, Collection) and not isinstance(background, str)
     if background is not None and not (is_list and len(background) and method == "ora"):
-        raise InvalidValue(f"`background={short(background)}` must be genes, with `method='ora'`")
+        raise InvalidValue(f"`background={short(background)}` must list genes, for `method='ora'`")
     scores = results.scores(adata, key, symbols)
     genes = results.ranked(adata, key).index
     selected = pd.Index(read.symbols(adata, symbols).loc[genes].dropna().unique())
@@ -139,7 +139,7 @@ def enrich(
     if len(outside) == len(selected):
         raise InvalidValue("`background` has no selected gene: spell them alike, or use `symbols`")
     if len(outside):
-        caution(f"{len(outside)} selected genes are not in the background: {listed(outside)}.")
+        caution(f"{len(outside)} genes that the background lacks are left out: {listed(outside)}.")
         selected = selected.difference(outside, sort=False)
     is_ora = method == "ora"
     table = _over_representation(selected, sets, universe) if is_ora else _prerank(scores, sets)

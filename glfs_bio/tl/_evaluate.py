@@ -127,10 +127,10 @@ def evaluate_panel(
     <layer of a panel>
     <symbols>
     <preserve>
-        None is the structure for several panels too; if those of their selections differ, a target
-        is needed.
+        So it is for several panels; if the structures of their selections differ, a target is
+        needed.
     <key_added by a panel> _evaluation
-        ``"glfs_comparison"`` is that of several.
+        ``"glfs_comparison"`` is that of several.  Columns in ``.obs`` and ``.var`` begin with it.
     <inplace>
     random_state : int, default 0
         Seed of the random panels, the clusters, the folds and the draws of the platform.
@@ -293,7 +293,7 @@ def _panels(adata: AnnData, panel: Any, symbols: str | None) -> dict[str, Named]
     called = [str(name) for name in panel]
     is_distinct = 0 < len(called) == len({*called})
     if not is_distinct or any("/" in name or not name.strip() for name in called):
-        raise InvalidValue(f"`panel` has names {listed(map(repr, called))}: name each, without /")
+        raise InvalidValue(f"`panel` has the names {short(called)}: give each its own, without /")
     return {str(name): lookup(genes) for name, genes in panel.items()}
 
 

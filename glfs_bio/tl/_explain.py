@@ -220,10 +220,10 @@ def explain_panel(
 
 def _expressed(where: Expression) -> dict[str, Any]:
     """Return the columns that say where genes are expressed."""
-    columns: dict[str, Any] = {"expressed": where.shares[:, 0]}
+    expressed: dict[str, Any] = {"expressed": where.shares[:, 0]}
     if where.labels:
-        columns["expressed_in"] = [where.text(k, _LABELS) for k in range(len(where.shares))]
-    return columns
+        expressed["expressed_in"] = [where.text(k, _LABELS) for k in range(len(where.shares))]
+    return expressed
 
 
 def _certificates(adata: AnnData, panel: GenePanel, must_have: NDArray[np.bool_]) -> dict[str, Any]:
@@ -317,8 +317,7 @@ def _standing(adata: AnnData, panel: GenePanel, genes: Index, lost: Array) -> di
     table = table.assign(why_not=why_not, r2=r2, predicted_by=predicted_by, loss=losses)
     table = table.assign(gain=np.where(selected, np.nan, gains), replaces=replaces, price=price)
     of_panel = pd.DataFrame(predicting_pairs, columns=["gene", "predictor", "share"])
-    n_candidates = int(np.isfinite(ranks).sum())
-    return {"genes": table, "predictors": of_panel, "n_candidates": n_candidates}
+    return {"genes": table, "predictors": of_panel, "n_candidates": int(np.isfinite(ranks).sum())}
 
 
 def _ranks(adata: AnnData, panel: GenePanel, reasons: dict[int, str]) -> Array:

@@ -77,6 +77,7 @@ def extend_panel(
     <preserve>
         Batches count as in the selection.
     <key_added by a panel> _extended
+        Columns in ``.var`` begin with it.
     <inplace>
 
     Returns

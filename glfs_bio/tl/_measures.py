@@ -130,17 +130,17 @@ class Evaluation:
     def prefixes(self, panels: Mapping[str, Named], sizes: Sequence[int]) -> list[Prefix]:
         """Return the first genes of panels, and after them each whole panel."""
         sized = [
-            (name, GenePanel(panel, self.basis), panel.genes[:size], self.random_state)
+            (name, GenePanel(panel, self.basis), panel.genes[:size])
             for name, panel in panels.items()
             for size in (*(size for size in sizes if size < len(panel.genes)), len(panel.genes))
         ]
-        read_together = [genes for _, _, genes, _ in sized]
+        read_together = [genes for _, _, genes in sized]
         for size in {*map(len, read_together)}:
             read_together += self._random_in_space(size)
         genes = np.unique(np.concatenate(read_together))
         counts = None if self.counts is None else RowMatrix(self.counts, genes=genes).loaded()
-        loaded = genes, read.columns(self.adata, genes, self.basis.layer), counts
-        return [Prefix(*of_size, *loaded) for of_size in sized]
+        values = read.columns(self.adata, genes, self.basis.layer)
+        return [Prefix(*of_size, self.random_state, genes, values, counts) for of_size in sized]
 
     def rows(self, prefix: Prefix) -> list[Row]:
         """Return the measures of the groups that are wanted."""

@@ -146,6 +146,7 @@ def order_panel(
     ids : str, default None
         Column of ``.var`` with Ensembl ids, which decide where they are known.
     <key_added by a panel> _order
+        Columns in ``.var`` begin with it.
     <inplace>
 
     Returns

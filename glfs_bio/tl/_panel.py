@@ -166,7 +166,8 @@ def say_overridden(adata: AnnData, key: str | None, request: Request) -> None:
 def one_data_set(adata: AnnData, key: str, argument: str) -> None:
     """Refuse a selection from several datasets, of which an object is one."""
     if "data_sets" in adata.uns[key]:
-        raise InvalidValue(f"`{argument}={short(key)}` is of several datasets: concatenate them")
+        text = f"`{argument}={short(key)}` is a selection from several datasets"
+        raise InvalidValue(f"{text}: concatenate them, and select with a `batch_key`")
 
 
 def overridden(recorded: Request, request: Request) -> list[str]:
@@ -217,10 +218,10 @@ def preserved_by(criterion: Criterion, order: Index) -> Array:
 def find_substitutes(
     adata: AnnData, panel: GenePanel, barred: NDArray[np.bool_], n: int
 ) -> tuple[pd.DataFrame, Array]:
-    """Return at most `n` substitutes of each gene of a panel, the best first.
+    """Return at most `n` substitutes of each gene of a panel, the best first, and all losses.
 
-    And what is lost with every gene in the place of each, shape (len(panel), n_genes).  Genes of
-    the panel are no substitutes, nor are those that are `barred`, or, where it is a selection, that
+    These, shape (len(panel), n_genes), are with every gene in the place of each.  Genes of the
+    panel are no substitutes, nor are those that are `barred`, or, where it is a selection, that
     could not be selected, or with which its limits would not hold.  A gene that adds nothing has
     none.
     """
@@ -237,13 +238,14 @@ def find_substitutes(
         for row, gene in enumerate(genes):
             rest = used - rows.sums([gene])
             score[row, ~(rows.within(rest) & rows.meets_lower(rest))] = -np.inf
-    names_of_genes, order = adata.var_names.to_numpy(), np.argsort(-score, axis=1, kind="stable")
-    at, rank = np.nonzero(np.isfinite(np.take_along_axis(score, order[:, :n], axis=1)))
-    come, stay = order[at, rank], names_of_genes[genes[at]]
-    table = pd.DataFrame({"gene": stay, "substitute": names_of_genes[come], "rank": rank + 1})
-    table["substitution_score"] = score[at, come]
+    names_of_genes = adata.var_names.to_numpy()
+    order = np.argsort(-score, axis=1, kind="stable")[:, :n]
+    leaves, rank = np.nonzero(np.isfinite(np.take_along_axis(score, order, axis=1)))
+    comes = order[leaves, rank]
+    pairs = {"gene": names_of_genes[genes[leaves]], "substitute": names_of_genes[comes]}
+    table = pd.DataFrame(pairs | {"rank": rank + 1, "substitution_score": score[leaves, comes]})
     table["acceptable"] = table["substitution_score"] >= MIN_SCORE
-    return table.assign(loss_with_substitute=lost[at, come]), lost
+    return table.assign(loss_with_substitute=lost[leaves, comes]), lost
 
 
 def no_candidates(adata: AnnData, key: str | None, ignore: Any) -> NDArray[np.bool_]:

@@ -284,8 +284,7 @@ def _sharpen(
         rows = adata.var_names.get_indexer(entry["table"]["gene"])
         had_to = must_haves(adata, Named({}, key))
         columns = {name: certified(column, had_to)[rows] for name, column in states.items()}
-        changed = {"table": entry["table"].assign(**columns)}
-        results.store(adata, explanation, entry | changed)
+        results.store(adata, explanation, entry | {"table": entry["table"].assign(**columns)})
 
 
 def _store_beside(

@@ -85,8 +85,9 @@ def test_included_genes_come_first_and_genes_of_batches_never(two_classes, model
     assert set(genes[:2]) == {17, 40}
     assert not set(range(20, 24)) & set(genes)
     np.testing.assert_array_equal(mixed[:, :20], X[:, :20])
-    with refused(InvalidValue, "include"):
+    with refused(InvalidValue, "include") as refusal:
         clone(model).set_params(n_genes=[1, 5]).fit(X, y, include=[40, 17])
+    assert "`n_genes`" in str(refusal.value)
 
 
 def test_the_quick_search_is_the_slow_one(two_classes):

@@ -127,10 +127,13 @@ def test_background_of_ones_own():
     assert table.loc["A", "pvals"] == pytest.approx(hypergeom.sf(1, 20, 3, 3))
     with pytest.warns(Caution) as caught:
         table = enrich(adata, sets, background=others[1:], inplace=False)
-    assert len(caught) == 1
+    assert ["left out: G0" in str(warning.message) for warning in caught] == [True]
     assert table.loc["A", "pvals"] == pytest.approx(hypergeom.sf(0, 19, 2, 2))
     with refused(InvalidValue, "background"):
         enrich(adata, {"A": ["x"]}, background=["x"])
+    with refused(InvalidValue, "background") as refusal:
+        enrich(adata, sets, background="G0")
+    assert "list" in str(refusal.value)
 
 
 def test_genes_that_no_cell_expresses_are_warned_of():

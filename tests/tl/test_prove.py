@@ -356,7 +356,8 @@ def test_nothing_to_compare_is_refused(cells, improved):
     first, second = cells[::2].copy(), cells[1::2].copy()
     pp.select_genes([first, second], 3)
     improved.X[:, :50] *= 3.0
-    for adata in (cells, first, improved):
-        with refused(InvalidValue, "panel"):
+    for adata, remedy in ((cells, ""), (first, "`batch_key`"), (improved, "")):
+        with refused(InvalidValue, "panel") as refusal:
             tl.prove_panel(adata)
+        assert remedy in str(refusal.value)
         assert "glfs_proof" not in adata.uns
