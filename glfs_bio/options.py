@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from . import checks, codec
 from .cells.cells import StructureSpec
 from .errors import InvalidType, InvalidValue, short
-from .methods import METHODS, OBJECTIVES
+from .solvers.panel import method_of
 
 if TYPE_CHECKING:
     from .solvers.panel import Method
@@ -458,8 +458,8 @@ class Request:
                 allowed = f"made by `glfs_bio.{record.__name__}`, or `None`"
                 raise InvalidType(f"`{name}={short(value)}` must be {allowed}")
         if self.method != "glfs":
-            objective = OBJECTIVES.resolve("objective", self.objective)
-            if objective != OBJECTIVES["error"]:
+            objective = method_of("objective", self.objective)
+            if objective != method_of("objective", "error"):
                 text = f"`objective={short(objective.name)}` is for `method='glfs'` only"
                 raise InvalidValue(f"{text}: leave it out with another `method`")
         ranker = self.ranker
@@ -470,8 +470,8 @@ class Request:
     def ranker(self) -> Method:
         """Whoever ranks the genes: the objective, or a method that has none."""
         if isinstance(self.method, str) and self.method == "glfs":
-            return OBJECTIVES.resolve("objective", self.objective)
-        return METHODS.resolve("method", self.method)
+            return method_of("objective", self.objective)
+        return method_of("method", self.method)
 
     @property
     def is_plain(self) -> bool:
@@ -518,8 +518,10 @@ class Request:
         for name, record in (_RECORDS | {"structure": StructureSpec}).items():
             if fields[name] is not None:
                 fields[name] = record(**fields[name])
-        for name, registry in (("method", METHODS), ("objective", OBJECTIVES)):
-            fields[name] = registry.restored(name, fields[name])
+        for name in ("method", "objective"):
+            if not isinstance(fields[name], str):  # what :meth:`Method.record` wrote of options
+                options = dict(fields[name])
+                fields[name] = method_of(name, options.pop("name"), **options)
         return cls(**fields)
 
 

@@ -14,10 +14,9 @@ from .criterion.criterion import Criterion, OnPlatform
 from .criterion.platform import AS_REFERENCE
 from .data.threads import few_threads
 from .errors import InvalidValue, caution, short
-from .methods import METHODS
 from .solvers.constrained import select_within
 from .solvers.greedy import Greedy, select
-from .solvers.panel import Candidates, Method, Panel, Problem, measured
+from .solvers.panel import Candidates, Method, Panel, Problem, measured, method_of
 from .solvers.prove import best
 
 if TYPE_CHECKING:
@@ -183,7 +182,7 @@ class PosteriorVariance(Method):
         is_limited = problem.candidates.rows is not None or of_draws(problem) is not problem
         if problem.n_genes is None or is_limited:
             return best_panel(problem)
-        panel = measured(METHODS["variance"].solve(problem), criterion, problem.genes)
+        panel = measured(method_of("method", "variance").solve(problem), criterion, problem.genes)
         weights = (panel.ranks <= panel.n_selected).astype(float)
         return replace(panel, weights=weights, optimality=np.full(panel.n_selected, np.nan))
 

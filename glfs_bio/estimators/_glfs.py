@@ -16,10 +16,9 @@ from ..data.matrix import RowMatrix
 from ..data.threads import few_threads
 from ..errors import InvalidValue
 from ..laprls import class_graph
-from ..methods import OBJECTIVES
 from ..options import Request
 from ..selection import answerable, check_sizes, rank_genes
-from ..solvers.panel import NONE, Candidates, Method
+from ..solvers.panel import NONE, Candidates, Method, method_of
 from ._input import OfMatrices, batches_of, labels_of, no_target, rows_of
 
 if TYPE_CHECKING:
@@ -252,7 +251,7 @@ class GLFS(SelectorMixin, OfMatrices):  # type: ignore[misc]
     @property
     def method(self) -> Method:
         """The objective, as an instance."""
-        return OBJECTIVES.resolve("objective", self.objective)
+        return method_of("objective", self.objective)
 
     def _request(self) -> Request:
         options = {name: getattr(self, name) for name in GLFS().get_params() if name != "preserve"}

@@ -27,8 +27,8 @@ from ..errors import Door, InvalidValue, Refusal, note, short
 from ..estimators import LapRLSClassifier
 from ..io._read import make_unique
 from ..labels import check_classes
-from ..methods import OBJECTIVES
 from ..options import Preserve
+from ..solvers.panel import method_of
 from ..tl._panel import request_for
 from . import formals, objects, session, values, words
 from .words import REDUCED
@@ -115,7 +115,7 @@ def _arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     }
     if (lam := arguments.pop("lam", None)) is not None:  # which Python has in the objective
         objective = arguments.get("objective", "error")
-        arguments["objective"] = OBJECTIVES.with_options("objective", objective, lam=lam)
+        arguments["objective"] = method_of("objective", objective, lam=lam)
     return arguments
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from .. import checks
 from ..criterion.platform import AS_REFERENCE
-from ..errors import InvalidType, InvalidValue
+from ..errors import InvalidType, InvalidValue, short
 from .constraints import Row, Rows
 
 if TYPE_CHECKING:
@@ -190,6 +192,46 @@ class Method:
         defaults = {field.name: field.default for field in fields(self)}
         changed = {name: options[name] for name in options if options[name] != defaults[name]}
         return {"name": self.name, **changed} if changed else self.name
+
+
+#: Objectives of ``method="glfs"``, and methods, which with ``"glfs"`` rank by an objective.  A text
+#: ``module:Class`` stands for one with its default options, which is imported when it is asked for.
+OBJECTIVES: dict[str, str | Method] = {
+    "error": "glfs_bio.selection:PosteriorVariance",
+    "exact": "glfs_bio.glfs2014.objective:Exact",
+    "printed": "glfs_bio.glfs2014.objective:Printed",
+}
+METHODS: dict[str, str | Method] = {
+    "glfs": "glfs_bio.selection:PosteriorVariance",
+    "lapaofs": "glfs_bio.rivals:LapAOFS",
+    "lapdofs": "glfs_bio.rivals:LapDOFS",
+    "laplacian_score": "glfs_bio.rivals:LaplacianScore",
+    "q_alpha": "glfs_bio.rivals:QAlpha",
+    "sparse_pca": "glfs_bio.rivals:SparsePCA",
+    "variance": "glfs_bio.rivals:LargestVariance",
+}
+_NAMED = {"objective": OBJECTIVES, "method": METHODS}
+
+
+def method_of(argument: str, value: object, **options: Any) -> Method:
+    """Return an objective or a method, by its name or as an instance, with some options."""
+    method = value
+    if not isinstance(method, Method):
+        checks.one_of(argument, value, _NAMED[argument])
+        method = _NAMED[argument][str(value)]
+    method = _imported(method) if isinstance(method, str) else method
+    for option in options.keys() - {item.name for item in fields(method)}:
+        text = f"`{option}={short(options[option])}` is no option of {method.name}"
+        raise InvalidValue(f"{text}: leave it out, or choose another `objective`")
+    return replace(method, **options) if options else method
+
+
+@cache
+def _imported(text: str) -> Method:
+    """Return the method of a text ``module:Class``."""
+    module, _, kind = text.partition(":")
+    method: Method = getattr(import_module(module), kind)()
+    return method
 
 
 @dataclass(frozen=True)

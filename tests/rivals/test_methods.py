@@ -13,12 +13,11 @@ from glfs_bio.criterion.criterion import Target
 from glfs_bio.criterion.platform import Detection
 from glfs_bio.errors import InvalidValue
 from glfs_bio.glfs2014 import Exact
-from glfs_bio.methods import METHODS
 from glfs_bio.options import Request
 from glfs_bio.pp import select_genes
 from glfs_bio.rivals import QAlpha, SparsePCA
 from glfs_bio.selection import rank_genes
-from glfs_bio.solvers.panel import Candidates
+from glfs_bio.solvers.panel import METHODS, Candidates
 
 #: Two components hold three groups, and the mean of a gene is none of their structure.
 OF_GROUPS = {"sparse_pca": SparsePCA(n_components=2), "q_alpha": QAlpha(centered=True)}
