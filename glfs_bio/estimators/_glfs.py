@@ -18,7 +18,7 @@ from ..errors import InvalidValue
 from ..laprls import class_graph
 from ..options import Request
 from ..selection import answerable, check_sizes, rank_genes
-from ..solvers.panel import NONE, Candidates, Method, method_of
+from ..solvers.panel import NONE, Method, Problem, method_of
 from ._input import OfMatrices, batches_of, labels_of, no_target, rows_of
 
 if TYPE_CHECKING:
@@ -219,18 +219,18 @@ class GLFS(SelectorMixin, OfMatrices):  # type: ignore[misc]
             refuse_ignored("leave them out of X", representation=representation, graph=graph)
         rows = rows_of(self, X, ensure_min_samples=3)
         include, ignore = (() if genes is None else genes for genes in (include, ignore))
-        candidates = Candidates.of(rows.shape[1], include, ignore)
-        silent = np.flatnonzero(~Candidates.of(rows.shape[1], ignore=ignore).allowed)
+        problem = Problem.of(rows.shape[1], include, ignore)
+        silent = np.flatnonzero(~Problem.of(rows.shape[1], ignore=ignore).allowed)
         panel = rank_genes(
             RowMatrix(rows, silent=silent) if len(silent) else rows,
             self._request(),
-            candidates=candidates,
+            problem=problem,
             target=self._target(y, rows.shape[0]),
             graph=graph,
             representation=representation,
             batch=batch,
         )
-        self._take(panel, candidates)
+        self._take(panel, problem)
         return self
 
     def _target(self, y: ArrayLike | None, n_cells: int) -> Target | None:
@@ -257,9 +257,9 @@ class GLFS(SelectorMixin, OfMatrices):  # type: ignore[misc]
         options = {name: getattr(self, name) for name in GLFS().get_params() if name != "preserve"}
         return Request.of(**options)
 
-    def _take(self, panel: Panel, candidates: Candidates) -> None:
+    def _take(self, panel: Panel, problem: Problem) -> None:
         """Keep a panel of candidates; genes to ignore come last, below all scores."""
-        genes, n_features = candidates.genes, len(candidates.allowed)
+        genes, n_features = problem.genes, len(problem.allowed)
         self.weights_, self.losses_ = np.zeros(n_features), np.zeros(n_features)
         self.weights_[genes], self.losses_[genes] = panel.weights, panel.losses
         self.scores_ = panel.scores.min() - 1.0 - np.arange(n_features)
@@ -362,12 +362,12 @@ class SupervisedGLFS(GLFS):
         SupervisedGLFS
             The fitted estimator.
         """
-        X, problem = self._problem(X, y, batch, [self.n_genes])
-        candidates = Candidates.of(X.shape[1], () if include is None else include)
+        X, cells = self._cells(X, y, batch, [self.n_genes])
+        problem = Problem.of(X.shape[1], () if include is None else include)
         request = self._request()
-        answerable(request, candidates, None, X.shape, one_set=True)
-        panel = rank_genes(X, request, candidates=candidates, cells=[problem])
-        self._take(panel, candidates)
+        answerable(request, problem, None, X.shape, one_set=True)
+        panel = rank_genes(X, request, problem=problem, cells=[cells])
+        self._take(panel, problem)
         return self
 
     def panels(
@@ -397,14 +397,14 @@ class SupervisedGLFS(GLFS):
         list of Panel
             One panel per size.
         """
-        X, problem = self._problem(X, y, batch, sizes)
-        included = Candidates.of(X.shape[1], () if include is None else include).include
+        X, cells = self._cells(X, y, batch, sizes)
+        included = Problem.of(X.shape[1], () if include is None else include).fixed
         method: Any = self.method
-        with few_threads(problem.basis.shape[1]):
-            panels: list[Panel] = method.panels([problem], sizes, included)
+        with few_threads(cells.basis.shape[1]):
+            panels: list[Panel] = method.panels([cells], sizes, included)
         return panels
 
-    def _problem(
+    def _cells(
         self, X: Matrix, y: ArrayLike | None, batch: ArrayLike | None, sizes: Sequence[int | None]
     ) -> tuple[Matrix, Cells]:
         """Return samples that the graph of the classes joins, centred within batches, and it."""

@@ -142,7 +142,7 @@ def select(problem: Problem) -> Panel:
     `preserved` is of all genes that were tried: more than the panel where no number is given.
     """
     fixed, n_genes = problem.fixed, problem.n_genes
-    alike = problem.sets_alike.values()
+    alike = [np.searchsorted(problem.genes, genes) for genes in problem.alike.values()]
     greedy = Greedy(problem.blocks, across=problem.criterion.across(), alike=alike)
     greedy.grow(len(fixed), among=fixed)
     most = max(min(LARGEST, len(problem.genes)), len(fixed))

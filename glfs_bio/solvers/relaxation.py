@@ -135,11 +135,11 @@ def relax_beside(
     """
     fixed, limits, alike = problem.fixed, None, None
     may_join = ~np.isin(np.arange(len(problem.genes)), fixed)
-    if problem.candidates.rows is not None:
-        limits = problem.limits.remaining(fixed)
+    if problem.limits is not None:
+        limits = problem.limits.only(problem.genes).remaining(fixed)
         may_join &= limits.allowed
-    if problem.candidates.alike:
-        alike = problem.alike.remaining(fixed)
+    if problem.alike:
+        alike = problem.rows_alike.remaining(fixed)
         may_join &= alike.allowed
     genes = np.flatnonzero(may_join)
     relaxation = relax(
