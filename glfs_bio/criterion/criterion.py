@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -20,11 +20,15 @@ from .error import Block, Largest, eigen, inverse
 from .platform import N_DRAWS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from .._typing import Array, Index
     from ..cells.cells import Cells
     from .platform import Detection
+
+    #: Something to be preserved: W of any trace, shape (r, r), of one set of cells, zero where they
+    #: have nothing of it.  Weights say how much each cell counts, with mean 1; None: all alike.
+    Term = Callable[[Cells, Array | None], Array]
 
 
 #: Power of ``Σ g_j g_jᵀ`` and of the like sums for labels and numbers of the cells: 0 is all axes
@@ -45,72 +49,55 @@ _ROUNDING = 1e-12
 SHARPNESS = 100.0
 
 
-class Term(ABC):
-    """Something to be preserved."""
-
-    #: Whether it is a value of each cell, in place of what genes vary in.
-    of_cells: ClassVar[bool] = False
-
-    def rows(self, cells: Index) -> Self:  # genes are those of all cells
-        """The same of some cells."""
-        return self
-
-    @abstractmethod
-    def matrix(self, cells: Cells, weights: Array | None) -> Array:
-        """W of any trace, shape (r, r); zero where these cells have nothing of it.
-
-        `weights` says how much each cell counts, with mean 1, shape (n_cells,); None: all alike.
-        """
-
-
-@dataclass(frozen=True)
-class StructureTerm(Term):
+def structure(cells: Cells, weights: Array | None) -> Array:
     """All that genes vary in above their noise: ``(Σ_j H g_j g_jᵀ H)^½`` over all genes."""
-
-    def matrix(self, cells: Cells, weights: Array | None) -> Array:
-        """W, shape (r, r)."""
-        above = cells.above_noise
-        return rooted(cells.whitened_form(above @ cells.scatter @ above, weights))
+    above = cells.above_noise
+    return rooted(cells.whitened_form(above @ cells.scatter @ above, weights))
 
 
-@dataclass(frozen=True)
-class ExpressionTerm(Term):
-    """The expression of all genes, which is to be predicted: ``Σ_j c_j c_jᵀ`` in the matrix's
-    units.
-    """
-
-    def matrix(self, cells: Cells, weights: Array | None) -> Array:
-        """W, shape (r, r)."""
-        return cells.whitened_form(cells.projections.T @ cells.projections, weights)
+def expression(cells: Cells, weights: Array | None) -> Array:
+    """The expression of all genes, to be predicted: ``Σ_j c_j c_jᵀ`` in the matrix's units."""
+    return cells.whitened_form(cells.projections.T @ cells.projections, weights)
 
 
 @dataclass(frozen=True)
-class GenesTerm(Term):
+class GenesTerm:
     """Some genes, which are to be predicted from the panel: ``Σ_j g_j g_jᵀ`` over them."""
 
     genes: Index
 
-    def matrix(self, cells: Cells, weights: Array | None) -> Array:
+    def __call__(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
         in_units = cells.projections[self.genes] * cells.units[self.genes, None]
         return cells.whitened_form(in_units.T @ in_units, weights)
 
 
+class TermOfCells(ABC):
+    """A value of each cell, in place of what genes vary in."""
+
+    @abstractmethod
+    def __call__(self, cells: Cells, weights: Array | None) -> Array:
+        """W, shape (r, r)."""
+
+    @abstractmethod
+    def rows(self, cells: Index) -> Self:
+        """The same of some cells."""
+
+
 @dataclass(frozen=True)
-class LabelsTerm(Term):
+class LabelsTerm(TermOfCells):
     """Classes of cells, to be told apart: ``(Σ_{m<m'} δ_mm' δ_mm'ᵀ)^½`` with the differences δ, of
     norm 1, of the mean rows of Z of the classes.
     """
 
     #: Class of every cell, −1 where it is not known, shape (n_cells,).
     codes: Index
-    of_cells: ClassVar[bool] = True
 
     def rows(self, cells: Index) -> Self:
         """The same of some cells."""
         return replace(self, codes=self.codes[cells])
 
-    def matrix(self, cells: Cells, weights: Array | None) -> Array:
+    def __call__(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
         counts = np.ones(len(self.codes)) if weights is None else weights
         labelled = (self.codes >= 0) & (counts > 0)
@@ -125,18 +112,17 @@ class LabelsTerm(Term):
 
 
 @dataclass(frozen=True)
-class ValuesTerm(Term):
+class ValuesTerm(TermOfCells):
     """Numbers of the cells: Y has a column each, centred, with squares that sum to 1."""
 
     #: Not finite where they are not known, shape (n_cells, n_values).
     values: Array
-    of_cells: ClassVar[bool] = True
 
     def rows(self, cells: Index) -> Self:
         """The same of some cells."""
         return replace(self, values=self.values[cells])
 
-    def matrix(self, cells: Cells, weights: Array | None) -> Array:
+    def __call__(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
         measured = np.asarray(np.isfinite(self.values).all(axis=1))
         counts = measured * (1.0 if weights is None else weights)
@@ -151,21 +137,26 @@ class ValuesTerm(Term):
 class Target:
     """What a panel should preserve of one set of cells: terms with their shares."""
 
-    terms: tuple[tuple[Term, float], ...] = ((StructureTerm(), 1.0),)
+    terms: tuple[tuple[Term, float], ...] = ((structure, 1.0),)
     #: How much each cell counts, shape (n_cells,); None: all the same.
     weights: Array | None = None
 
     @property
     def noise(self) -> float:
         """τ, the mean of what suits the terms."""
-        suits = [NOISE_OF_CELLS if term.of_cells else NOISE for term, _ in self.terms]
+        suits = [
+            NOISE_OF_CELLS if isinstance(term, TermOfCells) else NOISE for term, _ in self.terms
+        ]
         return float(np.average(suits, weights=[share for _, share in self.terms]))
 
     def rows(self, cells: Index | None) -> Self:
         """The same of some cells; None: of all."""
         if cells is None:
             return self
-        terms = tuple((term.rows(cells), share) for term, share in self.terms)
+        terms = tuple(
+            (term.rows(cells) if isinstance(term, TermOfCells) else term, share)
+            for term, share in self.terms
+        )
         weights = None if self.weights is None else self.weights[cells]
         return replace(self, terms=terms, weights=weights)
 
@@ -176,7 +167,7 @@ class Target:
             weights = weights / weights.mean()
         total = np.zeros_like(cells.stiffness)
         for term, share in self.terms:
-            total += share * _of_trace_one(term.matrix(cells, weights))
+            total += share * _of_trace_one(term(cells, weights))
         return _of_trace_one(total)
 
 
@@ -217,13 +208,18 @@ class Criterion:
             text = f"`platform` detects so little that even all genes would preserve only {share}"
             remedy = "correct its efficiency, a share of what is detected in `adata`, or its signal"
             raise InvalidValue(f"{text}: {remedy}")
+        equal = np.ones(len(self.sets))
+        #: What the error of each set is multiplied with, shape (n_sets,)
+        self._shares = _divided(equal, self._reach, 0.0) if worst else equal
+        #: ``F(∅) − F(all)``: what all genes keep
+        self.scale = 1.0 if worst else float(self._reach.sum())
 
     @cached_property
     def has_anything(self) -> bool:
         """Whether any set of cells has what is to be preserved, above the noise."""
         terms = [term for target in self.targets for term, _ in target.terms]
-        is_structure = all(isinstance(term, StructureTerm) for term in terms)
-        return not is_structure or any(cells.has_structure for cells in self.sets)
+        has_others = any(term is not structure for term in terms)
+        return has_others or any(cells.has_structure for cells in self.sets)
 
     @cached_property
     def _reach(self) -> Array:
@@ -250,12 +246,6 @@ class Criterion:
             of_sets.append(genes)
         return of_sets
 
-    @cached_property
-    def _shares(self) -> Array:
-        """What the error of each set is multiplied with, shape (n_sets,)."""
-        shares = np.ones(len(self.sets))
-        return _divided(shares, self._reach, 0.0) if self.worst else shares
-
     @property
     def floors(self) -> Array:
         """What the error of each set would be above its share that is missing, (n_sets,)."""
@@ -274,11 +264,6 @@ class Criterion:
             Block(all_genes[genes] @ basis, weights * share, np.zeros_like(basis))
             for all_genes, (weights, basis), share in of_sets
         ]
-
-    @cached_property
-    def scale(self) -> float:
-        """``F(∅) − F(all)``: what all genes keep."""
-        return 1.0 if self.worst else float(self._reach.sum())
 
     def errors(self, order: Index) -> Array:
         """F of no gene, of the first, of the first two, …, shape (len(order) + 1,)."""
