@@ -27,10 +27,9 @@ from ._anndata.structure import (
     structure_of,
 )
 from ._docs import documented
-from ._progress import tell, with_bar
 from .cells.cells import StructureSpec
-from .errors import InvalidValue, listed, naming, note
-from .options import Request
+from .errors import InvalidValue, listed, naming, note, told
+from .options import Request, public
 from .selection import answerable, rank_genes
 from .solvers.panel import adds_nothing
 
@@ -51,7 +50,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-@with_bar
+@public
 @documented
 def select_genes(
     adata: AnnData | Sequence[AnnData] | Mapping[str, AnnData],
@@ -322,7 +321,9 @@ def select_genes(
         results.store(cells, key_added, entry, var=results.spread(frame, cells.var_names))
         if subset:
             cells._inplace_subset_var(cells.var[f"{key_added}_selected"].to_numpy())
-    tell(lambda: [summaries.selection(entry)])
+    lines = told.get()
+    if lines is not None:
+        lines.append(summaries.selection(entry))
     return None
 
 
@@ -399,7 +400,7 @@ def panel_to_keep(
     return results.of_panel(panel, problem, adata.var_names, request, key, **content)
 
 
-@with_bar
+@public
 @documented
 def structure(
     adata: AnnData,

@@ -15,8 +15,8 @@ from ..criterion.criterion import (
     LabelsTerm,
     Target,
     ValuesTerm,
-    expression,
-    structure,
+    expression_matrix,
+    structure_matrix,
 )
 from ..data.matrix import check_indices
 from ..errors import InvalidType, InvalidValue, NotFound, listed, note, quoted, short
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Preserve = str | Iterable[str] | Mapping[str, float]
 
 STRUCTURE, EXPRESSION = "structure", "expression"
-_OF_ALL_GENES: dict[str, Term] = {STRUCTURE: structure, EXPRESSION: expression}
+_OF_ALL_GENES: dict[str, Term] = {STRUCTURE: structure_matrix, EXPRESSION: expression_matrix}
 _MEASUREMENTS = "put measurements into `adata.obsm`, which holds numbers only"
 #: Labels with fewer cells than this are named in a message.
 _FEW_CELLS = 3

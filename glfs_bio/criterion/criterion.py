@@ -8,7 +8,6 @@ is 1 without genes.  The share preserved is ``(1 − F(S))/(1 − F(all))``.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
@@ -49,13 +48,13 @@ _ROUNDING = 1e-12
 SHARPNESS = 100.0
 
 
-def structure(cells: Cells, weights: Array | None) -> Array:
+def structure_matrix(cells: Cells, weights: Array | None) -> Array:
     """All that genes vary in above their noise: ``(Σ_j H g_j g_jᵀ H)^½`` over all genes."""
     above = cells.above_noise
     return rooted(cells.whitened_form(above @ cells.scatter @ above, weights))
 
 
-def expression(cells: Cells, weights: Array | None) -> Array:
+def expression_matrix(cells: Cells, weights: Array | None) -> Array:
     """The expression of all genes, to be predicted: ``Σ_j c_j c_jᵀ`` in the matrix's units."""
     return cells.whitened_form(cells.projections.T @ cells.projections, weights)
 
@@ -72,37 +71,33 @@ class GenesTerm:
         return cells.whitened_form(in_units.T @ in_units, weights)
 
 
-class TermOfCells(ABC):
+@dataclass(frozen=True)
+class TermOfCells:
     """A value of each cell, in place of what genes vary in."""
 
-    @abstractmethod
+    #: Shape (n_cells,) or (n_cells, n_values).
+    values: Array | Index
+
     def __call__(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
+        raise NotImplementedError
 
-    @abstractmethod
     def rows(self, cells: Index) -> Self:
         """The same of some cells."""
+        return replace(self, values=self.values[cells])
 
 
-@dataclass(frozen=True)
 class LabelsTerm(TermOfCells):
-    """Classes of cells, to be told apart: ``(Σ_{m<m'} δ_mm' δ_mm'ᵀ)^½`` with the differences δ, of
-    norm 1, of the mean rows of Z of the classes.
+    """Classes of cells, −1 where unknown, to be told apart: ``(Σ_{m<m'} δ_mm' δ_mm'ᵀ)^½`` with the
+    differences δ, of norm 1, of the mean rows of Z of the classes.
     """
 
-    #: Class of every cell, −1 where it is not known, shape (n_cells,).
-    codes: Index
-
-    def rows(self, cells: Index) -> Self:
-        """The same of some cells."""
-        return replace(self, codes=self.codes[cells])
-
     def __call__(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
-        counts = np.ones(len(self.codes)) if weights is None else weights
-        labelled = (self.codes >= 0) & (counts > 0)
-        classes, codes = np.unique(self.codes[labelled], return_inverse=True)
-        members = np.zeros((len(self.codes), len(classes)))
+        counts = np.ones(len(self.values)) if weights is None else weights
+        labelled = (self.values >= 0) & (counts > 0)
+        classes, codes = np.unique(self.values[labelled], return_inverse=True)
+        members = np.zeros((len(self.values), len(classes)))
         members[labelled] = np.eye(len(classes))[codes] * counts[labelled, None]
         means = cells.coordinates(members / members.sum(axis=0))
         first, second = np.triu_indices(len(classes), 1)
@@ -111,16 +106,10 @@ class LabelsTerm(TermOfCells):
         return rooted(differences @ differences.T)
 
 
-@dataclass(frozen=True)
 class ValuesTerm(TermOfCells):
-    """Numbers of the cells: Y has a column each, centred, with squares that sum to 1."""
-
-    #: Not finite where they are not known, shape (n_cells, n_values).
-    values: Array
-
-    def rows(self, cells: Index) -> Self:
-        """The same of some cells."""
-        return replace(self, values=self.values[cells])
+    """Numbers of the cells, not finite where unknown: Y has a column each, centred, with squares
+    that sum to 1.
+    """
 
     def __call__(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
@@ -137,7 +126,7 @@ class ValuesTerm(TermOfCells):
 class Target:
     """What a panel should preserve of one set of cells: terms with their shares."""
 
-    terms: tuple[tuple[Term, float], ...] = ((structure, 1.0),)
+    terms: tuple[tuple[Term, float], ...] = ((structure_matrix, 1.0),)
     #: How much each cell counts, shape (n_cells,); None: all the same.
     weights: Array | None = None
 
@@ -218,7 +207,7 @@ class Criterion:
     def has_anything(self) -> bool:
         """Whether any set of cells has what is to be preserved, above the noise."""
         terms = [term for target in self.targets for term, _ in target.terms]
-        has_others = any(term is not structure for term in terms)
+        has_others = any(term is not structure_matrix for term in terms)
         return has_others or any(cells.has_structure for cells in self.sets)
 
     @cached_property

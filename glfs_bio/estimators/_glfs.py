@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .. import checks
 from ..cells.cells import build_problems, refuse_ignored
-from ..criterion.criterion import LabelsTerm, Target, ValuesTerm, expression
+from ..criterion.criterion import LabelsTerm, Target, ValuesTerm, expression_matrix
 from ..data.matrix import RowMatrix
 from ..data.threads import few_threads
 from ..errors import InvalidValue
@@ -237,7 +237,7 @@ class GLFS(SelectorMixin, OfMatrices):  # type: ignore[misc]
         if self.preserve == "structure":
             return None
         if self.preserve == "expression":
-            return Target(((expression, 1.0),))
+            return Target(((expression_matrix, 1.0),))
         if self.preserve == "labels":
             return Target(((LabelsTerm(labels_of(self, y, n_cells)[0]), 1.0),))
         if y is None:
