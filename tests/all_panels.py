@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
 from glfs_bio.criterion.criterion import errors_along
-from glfs_bio.criterion.error import Block, Largest, eigen, evaluate
+from glfs_bio.criterion.error import Block, Largest, evaluate
 from glfs_bio.solvers.constraints import Row, Rows
 from glfs_bio.solvers.greedy import select
 from glfs_bio.solvers.panel import Problem
@@ -30,8 +30,8 @@ PANELS = np.array(
 
 def block_of(genes, wanted):
     """F over whitened genes, for W."""
-    weights, basis = eigen(wanted)
-    return Block(genes @ basis, weights, np.zeros_like(basis))
+    weights, basis = np.linalg.eigh(wanted)
+    return Block(genes @ basis, np.maximum(weights, 0.0), np.zeros_like(basis))
 
 
 def at_most(most, genes=EVERY, name="family", *, values=None):

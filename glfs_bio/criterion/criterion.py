@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from ..errors import InvalidValue
-from .error import Block, Largest, eigen, inverse
+from .error import Block, Largest, inverse
 from .platform import N_DRAWS
 
 if TYPE_CHECKING:
@@ -190,7 +190,23 @@ class Criterion:
         n_filled = sum(bool(matrix.any()) for matrix in matrices)
         if not n_filled:
             raise InvalidValue("`preserve` does not vary over the cells, or not with their genes")
-        self._eigen = [eigen(matrix / n_filled) for matrix in matrices]
+        if instrument is None:
+            grams = [
+                cells.whitened_form(cells.scatter) / length**2
+                for cells, length in zip(self.sets, self._lengths, strict=True)
+            ]
+        else:
+            grams = [genes.T @ genes for genes in self._genes]
+        #: Eigenvalues of W of each set, without rounding below zero, and its eigenbasis
+        self._eigen: list[tuple[Array, Array]] = []
+        #: What all genes keep of each set: ``Tr(W) − Tr(W (I + Σ g_i g_iᵀ)⁻¹)``, (n_sets,)
+        self._reach = np.empty(len(self.sets))
+        for k, (matrix, gram) in enumerate(zip(matrices, grams, strict=True)):
+            values, basis = np.linalg.eigh(matrix / n_filled)
+            weights = np.maximum(values, 0.0)
+            covariance = inverse(np.eye(len(gram)) + gram)
+            self._eigen.append((weights, basis))
+            self._reach[k] = weights @ (1.0 - np.einsum("ij,ij->j", basis, covariance @ basis))
         start = sum(weights.sum() for weights, _ in self._eigen)
         if instrument is not None and self._reach.sum() < _LITTLE * start:
             share = f"{self._reach.sum() / start:.1g} of what should be preserved"
@@ -209,20 +225,6 @@ class Criterion:
         terms = [term for target in self.targets for term, _ in target.terms]
         has_others = any(term is not structure_matrix for term in terms)
         return has_others or any(cells.has_structure for cells in self.sets)
-
-    @cached_property
-    def _reach(self) -> Array:
-        """What all genes keep of each set: ``Tr(W) − Tr(W (I + Σ g_i g_iᵀ)⁻¹)``, (n_sets,)."""
-        if self.instrument is None:
-            of_sets = zip(self.sets, self._lengths, strict=True)
-            grams = [cells.whitened_form(cells.scatter) / length**2 for cells, length in of_sets]
-        else:
-            grams = [genes.T @ genes for genes in self._genes]
-        fallen = []
-        for (weights, basis), gram in zip(self._eigen, grams, strict=True):
-            covariance = inverse(np.eye(len(gram)) + gram)
-            fallen.append(float(weights @ (1.0 - np.einsum("ij,ij->j", basis, covariance @ basis))))
-        return np.array(fallen)
 
     @cached_property
     def _genes(self) -> list[Array]:
