@@ -72,20 +72,15 @@ def collected() -> Iterator[list[str]]:
 
 
 def tell(lines: Iterable[str]) -> None:
-    """Say the lines of a result: on the screen, or in the log of who asked that for information."""
+    """Say lines to who looks or listens: on the screen, or in the log that was asked for them."""
     collecting = told.get()
     if collecting is not None:
         collecting += lines
     elif log.isEnabledFor(logging.INFO):
         for line in lines:
             log.info("%s", line)
-    elif _setting("verbosity", _USUAL) >= (_USUAL if _is_watched() else INFO):
+    elif _setting("verbosity", _USUAL) >= _USUAL:
         screen = sys.stdout if KERNEL in sys.modules else sys.stderr
         file = screen if _setting("logpath", None) is None else _setting("logfile", screen)
         for line in lines:
             print(printable(line), file=file)
-
-
-def _is_watched() -> bool:
-    """Return whether somebody may look: in a notebook, or at a terminal."""
-    return KERNEL in sys.modules or Console(stderr=True).is_terminal
