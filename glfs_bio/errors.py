@@ -34,6 +34,8 @@ _PACKAGE = str(Path(__file__).parent)
 stage_bar: ContextVar[Callable[[str, int, int | None], None] | None] = ContextVar(
     "stage_bar", default=None
 )
+#: Collects the lines of results where somebody hears them, see :func:`._progress.collected`.
+told: ContextVar[list[str] | None] = ContextVar("told", default=None)
 
 #: How counts become expression that can be worked on.
 LOG_NORMALISE = "sc.pp.normalize_total, sc.pp.log1p"

@@ -6,20 +6,28 @@ these records: a new field is an option there too.
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, wraps
+from inspect import signature
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec, TypeVar
 
-from . import checks, codec
+from rich.console import Console
+
+from . import _progress, checks, codec
 from .cells.cells import StructureSpec
 from .errors import InvalidType, InvalidValue, short
-from .methods import METHODS, OBJECTIVES
+from .solvers.panel import method_of
 
 if TYPE_CHECKING:
     from .solvers.panel import Method
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 #: Platforms that orders have a form of.
 PLATFORMS = ("xenium_v1", "xenium_prime", "merscope", "cosmx", "sheet")
@@ -458,8 +466,8 @@ class Request:
                 allowed = f"made by `glfs_bio.{record.__name__}`, or `None`"
                 raise InvalidType(f"`{name}={short(value)}` must be {allowed}")
         if self.method != "glfs":
-            objective = OBJECTIVES.resolve("objective", self.objective)
-            if objective != OBJECTIVES["error"]:
+            objective = method_of("objective", self.objective)
+            if objective != method_of("objective", "error"):
                 text = f"`objective={short(objective.name)}` is for `method='glfs'` only"
                 raise InvalidValue(f"{text}: leave it out with another `method`")
         ranker = self.ranker
@@ -470,8 +478,8 @@ class Request:
     def ranker(self) -> Method:
         """Whoever ranks the genes: the objective, or a method that has none."""
         if isinstance(self.method, str) and self.method == "glfs":
-            return OBJECTIVES.resolve("objective", self.objective)
-        return METHODS.resolve("method", self.method)
+            return method_of("objective", self.objective)
+        return method_of("method", self.method)
 
     @property
     def is_plain(self) -> bool:
@@ -518,8 +526,10 @@ class Request:
         for name, record in (_RECORDS | {"structure": StructureSpec}).items():
             if fields[name] is not None:
                 fields[name] = record(**fields[name])
-        for name, registry in (("method", METHODS), ("objective", OBJECTIVES)):
-            fields[name] = registry.restored(name, fields[name])
+        for name in ("method", "objective"):
+            if not isinstance(fields[name], str):  # what :meth:`Method.record` wrote of options
+                options = dict(fields[name])
+                fields[name] = method_of(name, options.pop("name"), **options)
         return cls(**fields)
 
 
@@ -536,6 +546,36 @@ def place_of(name: str, value: object, taken: Collection[str]) -> str:
         return "pass it to `glfs_bio.pp.structure(adata)`, and name its key in `use_rep`"
     close = get_close_matches(name, taken, n=1, cutoff=0.7)
     return f"{close[0]} may be meant" if close else ""
+
+
+def public(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Refuse arguments that belong elsewhere, and show a call to who looks or listens."""
+    parameters = signature(function).parameters
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+
+    @wraps(function)
+    def called(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        for name in () if takes_all else kwargs.keys() - parameters.keys():
+            remedy = place_of(name, kwargs[name], parameters) or "leave it out"
+            raise InvalidType(f"`{name}` is no argument of {function.__name__}: {remedy}")
+        if not _is_heard():
+            return function(*args, **kwargs)
+        name = function.__name__.replace("_", " ")
+        with _progress.collected() as lines, _progress.progress(name):
+            result = function(*args, **kwargs)
+        _progress.tell(lines)
+        return result
+
+    return called
+
+
+def _is_heard() -> bool:
+    """Return whether somebody looks, at a notebook or a terminal, or asked for information."""
+    settings = getattr(sys.modules.get("scanpy"), "settings", None)
+    is_asked = getattr(settings, "verbosity", 0) >= _progress.INFO
+    is_logged = _progress.log.isEnabledFor(logging.INFO)
+    is_watched = _progress.KERNEL in sys.modules or Console(stderr=True).is_terminal
+    return bool(is_asked or is_logged or is_watched)
 
 
 def _checked(name: str, value: Mapping[Any, Any], check: _Check) -> dict[str, Any]:

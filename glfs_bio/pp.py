@@ -27,10 +27,9 @@ from ._anndata.structure import (
     structure_of,
 )
 from ._docs import documented
-from ._progress import tell, with_bar
 from .cells.cells import StructureSpec
-from .errors import InvalidValue, listed, naming, note
-from .options import Request
+from .errors import InvalidValue, listed, naming, note, told
+from .options import Request, public
 from .selection import answerable, rank_genes
 from .solvers.panel import adds_nothing
 
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from ._anndata.names import Genes, Missing
     from ._anndata.target import Preserve
     from .options import Limits, Platform
-    from .solvers.panel import Candidates, Method, Panel
+    from .solvers.panel import Method, Panel, Problem
 
 __all__ = ["select_genes", "structure"]
 
@@ -51,7 +50,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-@with_bar
+@public
 @documented
 def select_genes(
     adata: AnnData | Sequence[AnnData] | Mapping[str, AnnData],
@@ -324,7 +323,9 @@ def select_genes(
         results.store(cells, key_added, entry, var=results.spread(frame, cells.var_names))
         if subset:
             cells._inplace_subset_var(cells.var[f"{key_added}_selected"].to_numpy())
-    tell(lambda: [summaries.selection(entry)])
+    lines = told.get()
+    if lines is not None:
+        lines.append(summaries.selection(entry))
     return None
 
 
@@ -354,37 +355,35 @@ def panel_of(
     if request.structure.ignore is not None:
         request = names.settled(adata, request)
     spec = request.structure
-    candidates = names.choose(adata, request)
+    problem = names.choose(adata, request)
     inputs = read.inputs(adata, spec)
     if request.platform is not None:
         detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
-        candidates = replace(candidates, detection=detection)
+        problem = replace(problem, detection=detection)
     if request.platform is not None or request.limits is not None:
-        candidates = constraints.within(adata, candidates, request)
-    candidates = names.one_of_each_set(adata, candidates, request)
+        problem = constraints.within(adata, problem, request)
+    problem = names.one_of_each_set(adata, problem, request)
     target = None if request.is_plain else targets.resolve(adata, request)
-    answerable(request, candidates, target, adata.shape, one_set=inputs["batch"] is None)
+    answerable(request, problem, target, adata.shape, one_set=inputs["batch"] is None)
     cells = None
     if request.ranker.by_criterion:
         if KEY in adata.uns:
             say_not_used(adata, spec)
         cells = structure_of(adata, spec, inputs, keep=keep).sets
         is_free = request.n_genes is None and target is None
-        is_free &= candidates.rows is None or not candidates.rows.budget
+        is_free &= problem.limits is None or not problem.limits.budget
         if is_free and not any(subset.n_axes for subset in cells):
             raise InvalidValue("`n_genes=None` needs a structure above the noise: give a number")
     with nullcontext() if inputs["batch"] is None else naming(batch="batch_key"):
-        panel = rank_genes(
-            request=request, candidates=candidates, target=target, cells=cells, **inputs
-        )
+        panel = rank_genes(request=request, problem=problem, target=target, cells=cells, **inputs)
     if request.limits is not None:
         panel = constraints.name_ruled_out(adata, panel)
-    missing = {"missing": codec.storable(candidates.missing)} if candidates.missing else {}
-    return panel_to_keep(adata, panel, candidates, recorded, key, **missing)
+    missing = {"missing": codec.storable(problem.missing)} if problem.missing else {}
+    return panel_to_keep(adata, panel, problem, recorded, key, **missing)
 
 
 def panel_to_keep(
-    adata: AnnData, panel: Panel, candidates: Candidates, request: Request, key: str, **content: Any
+    adata: AnnData, panel: Panel, problem: Problem, request: Request, key: str, **content: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the columns of ``.var`` and the envelope of a panel, with what its files say."""
     fields: dict[str, Any] = {}
@@ -398,12 +397,12 @@ def panel_to_keep(
         lookup = names.Lookup(adata, request.symbols)
         fields["limits"] = constraints.with_lists(lookup, request.limits)
     if request.platform is not None:
-        fields["platform"] = platforms.recorded(request.platform, candidates.detection, key)
+        fields["platform"] = platforms.recorded(request.platform, problem.detection, key)
     request = request.but(**fields) if fields else request
-    return results.of_panel(panel, candidates, adata.var_names, request, key, **content)
+    return results.of_panel(panel, problem, adata.var_names, request, key, **content)
 
 
-@with_bar
+@public
 @documented
 def structure(
     adata: AnnData,

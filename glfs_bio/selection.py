@@ -14,10 +14,9 @@ from .criterion.criterion import Criterion, OnPlatform
 from .criterion.platform import AS_REFERENCE
 from .data.threads import few_threads
 from .errors import InvalidValue, caution, short
-from .methods import METHODS
 from .solvers.constrained import select_within
 from .solvers.greedy import Greedy, select
-from .solvers.panel import Candidates, Method, Panel, Problem, measured
+from .solvers.panel import Method, Panel, Problem, measured, method_of
 from .solvers.prove import best
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def rank_genes(
     data: Matrix | RowMatrix,
     request: Request,
     *,
-    candidates: Candidates | None = None,
+    problem: Problem | None = None,
     target: Target | None = None,
     graph: Matrix | None = None,
     representation: ArrayLike | None = None,
@@ -48,13 +47,14 @@ def rank_genes(
 ) -> Panel:
     """Rank the genes of a finite matrix of cells × genes by the method of a request.
 
-    With `cells`, the structure of the same data, the request is known to be :func:`answerable`.
+    `problem` has the candidates (None: all genes), and gets its criterion here.  With `cells`, the
+    structure of the same data, the request is known to be :func:`answerable`.
     """
-    if candidates is None:
-        candidates = Candidates.of(data.shape[1])
+    if problem is None:
+        problem = Problem.of(data.shape[1])
     ranker, n_cells = request.ranker, data.shape[0]
     if cells is None:
-        answerable(request, candidates, target, data.shape, one_set=batch is None)
+        answerable(request, problem, target, data.shape, one_set=batch is None)
         spec, whole_space, where = request.resolved_structure, ranker.whole_space, representation
         where = None if where is None else check_coordinates(where, n_cells)
         graph = None if graph is None else check_graph(graph, n_cells)
@@ -63,15 +63,23 @@ def rank_genes(
         )
     targets = None if target is None else [target.rows(rows) for _, rows in split(batch, n_cells)]
     instrument = None
-    if candidates.detection is not AS_REFERENCE:
-        instrument = candidates.detection.instrument(request.resolved_structure.standardize)
+    if problem.detection is not AS_REFERENCE:
+        instrument = problem.detection.instrument(request.resolved_structure.standardize)
     with few_threads(sum(of_batch.basis.shape[1] for of_batch in cells)):
         criterion = Criterion(
             cells, targets, worst=request.across == "worst", instrument=instrument
         )
-        panel: Panel = ranker.solve(problem_of(criterion, candidates, request))
+        problem = replace(
+            problem,
+            criterion=criterion,
+            n_genes=request.n_genes,
+            random_state=request.structure.random_state,
+            search=request.search,
+            time_limit=request.time_limit,
+        )
+        panel = ranker.solve(problem)
         if not ranker.by_criterion:
-            panel = measured(panel, criterion, candidates.genes)
+            panel = measured(panel, problem)
     n_axes = [of_batch.n_axes for of_batch in cells]
     about: dict[str, Any] = {
         "method": ranker.name if request.method != "glfs" else "glfs",
@@ -81,19 +89,13 @@ def rank_genes(
         "assay_noise": float(np.mean([of_batch.assay_noise for of_batch in cells])),
     }
     if batch is not None:
-        chosen = candidates.genes[panel.order[: panel.n_selected]]
+        chosen = problem.genes[panel.order[: panel.n_selected]]
         labels = [label for label, _ in split(batch, n_cells)]
         about["batches"] = np.array(labels, dtype=object)
         about["preserved_in_batches"] = criterion.preserved_in_sets(chosen)
-    if candidates.ruled_out:
-        about["ruled_out"] = strongest_out(criterion, candidates.ruled_out)
+    if problem.ruled_out:
+        about["ruled_out"] = strongest_out(criterion, problem.ruled_out)
     return replace(panel, info={**panel.info, **about})
-
-
-def problem_of(criterion: Criterion, candidates: Candidates, request: Request) -> Problem:
-    """Return what a request asks of some candidates."""
-    n_genes, seed = request.n_genes, request.structure.random_state
-    return Problem(criterion, candidates, n_genes, seed, request.search, request.time_limit)
 
 
 def strongest_out(criterion: Criterion, ruled_out: Mapping[int, str]) -> pd.DataFrame:
@@ -124,22 +126,22 @@ def check_sizes(
 
 def answerable(
     request: Request,
-    candidates: Candidates,
+    problem: Problem,
     target: Target | None,
     shape: tuple[int, int],
     *,
     one_set: bool,
 ) -> None:
     """Refuse what the method cannot answer, or a matrix of this shape, in one set or several."""
-    n_genes, n_included = request.n_genes, len(candidates.include)
+    n_genes, n_included = request.n_genes, len(problem.fixed)
     if n_genes is not None and n_included > n_genes:
         raise InvalidValue(f"`include` has {n_included} genes: ask for so many `n_genes` or more")
-    check_sizes(shape, request.structure, [n_genes], len(candidates.genes))
-    method, detection = request.ranker, candidates.detection
+    check_sizes(shape, request.structure, [n_genes], len(problem.genes))
+    method, detection = request.ranker, problem.detection
     if request.across != "mean":
         check_batches(request.across, one_set=one_set)
     of_criterion = {
-        "limits": candidates.rows is not None,
+        "limits": problem.limits is not None,
         "platform": detection is not AS_REFERENCE and detection.differs,
         "preserve": target is not None,
         "across": request.across != "mean",
@@ -152,7 +154,7 @@ def answerable(
         raise InvalidValue("`search='best'` is for the mean over batches: leave `across` out")
     if detection is AS_REFERENCE:
         return
-    if detection.failure is not None and (detection.failure[candidates.genes] >= 1.0).all():
+    if detection.failure is not None and (detection.failure[problem.genes] >= 1.0).all():
         raise InvalidValue("`platform` lets every candidate fail: correct its failure")
     if detection.has_efficiency and request.resolved_structure.standardize != "noise":
         raise InvalidValue("`platform` changes the noise of genes: leave it or `standardize` out")
@@ -180,10 +182,10 @@ class PosteriorVariance(Method):
         if criterion.has_anything:
             return best_panel(problem)
         warn_of_noise(criterion)
-        is_limited = problem.candidates.rows is not None or of_draws(problem) is not problem
+        is_limited = problem.limits is not None or of_draws(problem) is not problem
         if problem.n_genes is None or is_limited:
             return best_panel(problem)
-        panel = measured(METHODS["variance"].solve(problem), criterion, problem.genes)
+        panel = measured(method_of("method", "variance").solve(problem), problem)
         weights = (panel.ranks <= panel.n_selected).astype(float)
         return replace(panel, weights=weights, optimality=np.full(panel.n_selected, np.nan))
 
@@ -208,7 +210,7 @@ def warn_of_noise(criterion: Criterion) -> None:
 
 def of_draws(problem: Problem) -> Problem:
     """Return the problem over draws of what the platform detects, where these differ."""
-    detection, seed = problem.candidates.detection, problem.random_state
+    detection, seed = problem.detection, problem.random_state
     if detection is AS_REFERENCE or not detection.varies:
         return problem
     return replace(problem, criterion=OnPlatform(problem.criterion, detection, random_state=seed))
@@ -220,7 +222,7 @@ def best_panel(problem: Problem) -> Panel:
     if problem.search == "best" and criterion.has_anything:
         panel = best(minimised)
     else:
-        is_limited = problem.candidates.rows is not None
+        is_limited = problem.limits is not None
         panel = select_within(minimised) if is_limited else select(minimised)
     n_tried = len(panel.preserved)
     if minimised is not problem:
@@ -232,4 +234,4 @@ def best_panel(problem: Problem) -> Panel:
     if not criterion.has_anything:
         unknown = np.full(panel.n_selected, np.nan)
         panel = replace(panel, optimality=unknown, certificates=None)
-    return measured(replace(panel, info=info), criterion, problem.genes)
+    return measured(replace(panel, info=info), problem)

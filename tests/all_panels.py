@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
 from glfs_bio.criterion.criterion import errors_along
-from glfs_bio.criterion.error import Block, Largest, eigen, evaluate
+from glfs_bio.criterion.error import Block, Largest, evaluate
 from glfs_bio.solvers.constraints import Row, Rows
 from glfs_bio.solvers.greedy import select
-from glfs_bio.solvers.panel import Candidates, Problem
+from glfs_bio.solvers.panel import Problem
 
 EXAMPLES = settings(
     deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate], max_examples=30
@@ -30,8 +30,8 @@ PANELS = np.array(
 
 def block_of(genes, wanted):
     """F over whitened genes, for W."""
-    weights, basis = eigen(wanted)
-    return Block(genes @ basis, weights, np.zeros_like(basis))
+    weights, basis = np.linalg.eigh(wanted)
+    return Block(genes @ basis, np.maximum(weights, 0.0), np.zeros_like(basis))
 
 
 def at_most(most, genes=EVERY, name="family", *, values=None):
@@ -85,8 +85,8 @@ def problem_of(criterion, n_genes, rows=None, *, include=NONE, among=None):
     n_features = criterion.n_genes
     among = np.arange(n_features) if among is None else among
     ignored = np.setdiff1d(np.arange(n_features), among)
-    candidates = replace(Candidates.of(n_features, include, ignored), rows=rows)
-    return Problem(criterion, candidates, n_genes)
+    problem = Problem.of(n_features, include, ignored)
+    return replace(problem, criterion=criterion, limits=rows, n_genes=n_genes)
 
 
 def greedy_panel(criterion, n_genes, include=NONE):

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from glfs_bio.errors import Caution, InvalidValue
-from glfs_bio.methods import METHODS
 from glfs_bio.options import Request
 from glfs_bio.selection import rank_genes
+from glfs_bio.solvers.panel import METHODS
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 

@@ -1,6 +1,6 @@
 """Imports point down the floors of the house, and modules import each other in no ring.
 
-Registries of methods name theirs by text, and import one when it is asked for.
+Methods are named by text, and imported when they are asked for.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import glfs_bio
 PACKAGE = Path(glfs_bio.__file__).parent
 #: From the ground up; what stands on one floor does not know its neighbours.
 FLOORS = (
-    *({"errors", "_typing"}, {"checks", "codec", "labels"}, {"data"}, {"cells"}, {"criterion"}),
-    *({"solvers"}, {"methods"}, {"options"}, {"glfs2014", "rivals", "laprls"}),
+    *({"errors", "_typing"}, {"_progress", "checks", "codec", "labels"}, {"data"}, {"cells"}),
+    *({"criterion"}, {"solvers"}, {"options"}, {"glfs2014", "rivals", "laprls"}),
     *({"measures"}, {"selection"}, {"estimators"}),
-    *({"_docs", "_files", "_progress"}, {"vendors"}),
+    *({"_docs", "_files"}, {"vendors"}),
     *({"datasets"}, {"_anndata"}, {"pp"}, {"tl"}, {"pl"}, {"io"}, {"cli", "rbridge"}),
     {"__init__", "__main__"},
 )

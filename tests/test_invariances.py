@@ -12,7 +12,7 @@ from scipy import sparse
 from glfs_bio import GLFS
 from glfs_bio.cells.graph import knn_graph
 from glfs_bio.glfs2014 import Exact
-from glfs_bio.methods import OBJECTIVES
+from glfs_bio.solvers.panel import OBJECTIVES
 
 seeds = st.integers(0, 10_000)
 shapes = st.tuples(st.integers(60, 120), st.integers(10, 60))

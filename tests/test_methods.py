@@ -13,11 +13,10 @@ from glfs_bio import GLFS
 from glfs_bio._anndata.results import request_of
 from glfs_bio.errors import InvalidValue
 from glfs_bio.glfs2014 import Exact
-from glfs_bio.methods import METHODS, OBJECTIVES
 from glfs_bio.options import Request
 from glfs_bio.pp import select_genes
 from glfs_bio.selection import best_panel, rank_genes
-from glfs_bio.solvers.panel import Method, by_value
+from glfs_bio.solvers.panel import METHODS, OBJECTIVES, Method, by_value
 
 
 @dataclass(frozen=True)

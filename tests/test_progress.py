@@ -12,6 +12,7 @@ import scanpy as sc
 
 from glfs_bio import _progress, pp, tl
 from glfs_bio.errors import show_stage, stage_bar, without_notes
+from glfs_bio.options import public
 
 
 @pytest.fixture
@@ -149,7 +150,7 @@ def test_a_bar_within_a_bar_is_not_drawn():
 
 @pytest.mark.usefixtures("terminal")
 def test_notes_are_heard_beside_a_bar(caplog):
-    @_progress.with_bar
+    @public
     def work():
         logging.getLogger("glfs_bio.cells.graph").warning("two components")
         show_stage("a stage")

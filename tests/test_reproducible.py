@@ -12,8 +12,8 @@ import pytest
 
 from glfs_bio._anndata.results import request_of
 from glfs_bio.glfs2014 import Exact, Printed
-from glfs_bio.methods import METHODS
 from glfs_bio.pp import select_genes, structure
+from glfs_bio.solvers.panel import METHODS
 
 COLUMNS = ("weight", "loss", "score", "rank", "selected", "included")
 CALLS = [

@@ -12,7 +12,7 @@ import pandas as pd
 
 import glfs_bio
 from glfs_bio.cells.graph import knn_graph
-from glfs_bio.methods import METHODS as RANKERS
+from glfs_bio.solvers.panel import METHODS as RANKERS
 
 from .. import store
 from ..data import LABEL

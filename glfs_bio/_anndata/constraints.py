@@ -27,38 +27,38 @@ if TYPE_CHECKING:
     from .._typing import Array, Index
     from ..labels import Labels
     from ..options import Request
-    from ..solvers.panel import Candidates, Panel
+    from ..solvers.panel import Panel, Problem
 
 #: A gene that limits rule out is named if it alone preserves this share; so many are.
 _STRONG, _SAID = 0.01, 3
 
 
-def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
+def within(adata: AnnData, problem: Problem, request: Request) -> Problem:
     """Return the candidates that platform and limits leave, with rows where limits bind."""
-    genes = _orderable(adata, genes)
-    limit_rows = rows(adata, request, allowed=genes.allowed, detection=genes.detection)
+    problem = _orderable(adata, problem)
+    limit_rows = rows(adata, request, allowed=problem.allowed, detection=problem.detection)
     if limit_rows is None:
-        return genes
-    out = ruled_out(limit_rows, genes)
-    names = [f"{adata.var_names[row]} ({out[row]})" for row in out if genes.included[row]]
+        return problem
+    out = ruled_out(limit_rows, problem)
+    names = [f"{adata.var_names[row]} ({out[row]})" for row in out if problem.included[row]]
     if names:
         raise InvalidValue(f"`include` has genes that limits rule out: {listed(names)}: omit them")
-    include, candidates = np.flatnonzero(genes.included), np.flatnonzero(genes.allowed)
+    include, candidates = np.flatnonzero(problem.included), np.flatnonzero(problem.allowed)
     check(limit_rows, request.n_genes, include=include, candidates=candidates)
-    genes = replace(genes, ruled_out=out, allowed=genes.allowed & limit_rows.allowed)
-    n_allowed = int(genes.allowed.sum())
+    problem = replace(problem, ruled_out=out, allowed=problem.allowed & limit_rows.allowed)
+    n_allowed = int(problem.allowed.sum())
     if request.n_genes is not None and request.n_genes > n_allowed:
         text = f"is more than the {n_allowed} genes within {listed(limit_rows.limits)}: relax these"
         raise InvalidValue(f"`n_genes={short(request.n_genes)}` {text}")
-    priority = limit_rows.priority[genes.allowed]
+    priority = limit_rows.priority[problem.allowed]
     weighed = limit_rows.budget or limit_rows.lower.any() or (priority != 1.0).any()
-    binds = weighed or not limit_rows.hold(genes.allowed.astype(float))
-    return replace(genes, rows=limit_rows) if binds else genes
+    binds = weighed or not limit_rows.hold(problem.allowed.astype(float))
+    return replace(problem, limits=limit_rows) if binds else problem
 
 
-def ruled_out(rows: Rows, genes: Candidates) -> dict[int, str]:
+def ruled_out(rows: Rows, problem: Problem) -> dict[int, str]:
     """Candidates that a limit rules out on their own, with these limits."""
-    out = np.flatnonzero(genes.allowed & ~rows.allowed)
+    out = np.flatnonzero(problem.allowed & ~rows.allowed)
     over = rows.matrix[:, out].toarray() > rows.most[:, None]
     return {
         int(gene): ", ".join(dict.fromkeys(rows.limits[row] for row in np.flatnonzero(by)))
@@ -79,18 +79,18 @@ def name_ruled_out(adata: AnnData, panel: Panel) -> Panel:
     return replace(panel, info=panel.info | {"ruled_out": table})
 
 
-def _orderable(adata: AnnData, genes: Candidates) -> Candidates:
+def _orderable(adata: AnnData, problem: Problem) -> Problem:
     """The same candidates without those that cannot be ordered."""
-    orderable = genes.detection.orderable
+    orderable = problem.detection.orderable
     if orderable is None:
-        return genes
-    out = genes.included & ~orderable
+        return problem
+    out = problem.included & ~orderable
     if out.any():
         names = listed(adata.var_names[out])
         raise InvalidValue(f"`include` has genes that cannot be ordered: {names}: leave them out")
-    if not (genes.allowed & orderable).any():
+    if not (problem.allowed & orderable).any():
         raise InvalidValue("`platform` leaves no gene to choose from: correct its genes")
-    return replace(genes, allowed=genes.allowed & orderable)
+    return replace(problem, allowed=problem.allowed & orderable)
 
 
 def rows(

@@ -38,7 +38,7 @@ from ..errors import (
     quoted,
     short,
 )
-from ..solvers.panel import Candidates
+from ..solvers.panel import Problem
 from ..vendors import sheets
 from ..vendors.genes import PanelFile, is_panel_file, read_panel
 from ..vendors.names import CONTROL, Resolver, is_name, rows_by_key, versionless
@@ -345,8 +345,8 @@ def settled(adata: AnnData, request: Request, missing: Missing | None = None) ->
     return replace(request, structure=replace(spec, ignore=names or None))
 
 
-def choose(adata: AnnData, request: Request) -> Candidates:
-    """Return the genes that a request leaves, which has genes to ignore by their names."""
+def choose(adata: AnnData, request: Request) -> Problem:
+    """Return a problem of the genes that a request leaves, which has those to ignore by names."""
     missing, ignore = request.missing, request.structure.ignore
     controls, nameless = read.controls(adata), read.nameless(adata)
     silent = controls | adata.var_names.isin(ignore or ())
@@ -371,7 +371,7 @@ def choose(adata: AnnData, request: Request) -> Candidates:
     left_out = adata.var_names[controls & ~included & ~excluded]
     if len(left_out) and missing != "ignore":
         note(f"{len(left_out)} controls are no structure, nor selected: {listed(left_out, 3)}.")
-    return Candidates(allowed, included, missing=tuple(absent))
+    return Problem(allowed, included, missing=tuple(absent))
 
 
 def not_to_choose(
@@ -512,10 +512,10 @@ def sets_alike(adata: AnnData, request: Request) -> dict[str, NDArray[np.intp]]:
     return {str(name): np.unique(rows.index) for name, rows in sets.groupby(sets, sort=False)}
 
 
-def one_of_each_set(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
-    """Return candidates of which one of each set enters."""
-    sets = {name: rows[genes.allowed[rows]] for name, rows in sets_alike(adata, request).items()}
-    return replace(genes, alike={name: rows for name, rows in sets.items() if len(rows) > 1})
+def one_of_each_set(adata: AnnData, problem: Problem, request: Request) -> Problem:
+    """Return a problem of whose candidates one of each set enters."""
+    sets = {name: rows[problem.allowed[rows]] for name, rows in sets_alike(adata, request).items()}
+    return replace(problem, alike={name: rows for name, rows in sets.items() if len(rows) > 1})
 
 
 def are_alike(adata: AnnData, panel: NDArray[np.intp], request: Request) -> NDArray[np.bool_]:

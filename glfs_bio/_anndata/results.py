@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Index
-    from ..solvers.panel import Candidates, Panel
+    from ..solvers.panel import Panel, Problem
 
 #: Parameters of a selection that leave some panels out.
 _CONSTRAINTS = ("include", "exclude", "limits", "platform")
@@ -131,13 +131,13 @@ def envelope(
     return entry if made_of is None else entry | {"made_of": dict(made_of)}
 
 
-def certificates(panel: Panel, genes: Candidates, tolerance: float) -> pd.Categorical:
+def certificates(panel: Panel, problem: Problem, tolerance: float) -> pd.Categorical:
     """Return what is known of every gene, for panels that lose at most a share of the best."""
     bounds = panel.certificates
     state = STATES.index(OPEN if bounds is None else NONE)
-    codes = np.full(len(genes.allowed), state, dtype=np.int8)
+    codes = np.full(len(problem.allowed), state, dtype=np.int8)
     if bounds is not None:
-        codes[genes.allowed] = bounds.codes(tolerance)
+        codes[problem.allowed] = bounds.codes(tolerance)
     return pd.Categorical.from_codes(codes, pd.Index(STATES, dtype=object))
 
 
@@ -158,7 +158,7 @@ def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
 
 
 def of_panel(
-    panel: Panel, genes: Candidates, names: pd.Index, request: Request, key: str, **content: Any
+    panel: Panel, problem: Problem, names: pd.Index, request: Request, key: str, **content: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return columns of ``.var``, and an envelope with what a panel was chosen with."""
     columns = {
@@ -168,13 +168,13 @@ def of_panel(
         "rank": panel.ranks.astype(float),
         "selected": panel.ranks <= panel.n_selected,
     }
-    of_candidates = pd.DataFrame(columns, names[genes.allowed])
+    of_candidates = pd.DataFrame(columns, names[problem.allowed])
     frame = spread(of_candidates.add_prefix(f"{key}_"), names)
-    frame[f"{key}_included"] = genes.included
+    frame[f"{key}_included"] = problem.included
     for name, tolerance in CERTIFICATES.items():
-        frame[f"{key}_{name}"] = certificates(panel, genes, tolerance)
+        frame[f"{key}_{name}"] = certificates(panel, problem, tolerance)
     for name in _OF_PLATFORM:
-        of_genes = getattr(genes.detection, name)
+        of_genes = getattr(problem.detection, name)
         if of_genes is not None:
             frame[f"{key}_{name}"] = of_genes
     shares = {"preserved": panel.preserved, "optimality": panel.optimality}

@@ -11,13 +11,12 @@ from scipy import sparse
 
 from .. import checks
 from ..criterion.criterion import (
-    ExpressionTerm,
     GenesTerm,
     LabelsTerm,
-    StructureTerm,
     Target,
-    Term,
     ValuesTerm,
+    expression_matrix,
+    structure_matrix,
 )
 from ..data.matrix import check_indices
 from ..errors import InvalidType, InvalidValue, NotFound, listed, note, quoted, short
@@ -29,13 +28,14 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Array
+    from ..criterion.criterion import Term
     from ..options import Request
 
 #: What ``preserve=`` may be; documentation shows it.
 Preserve = str | Iterable[str] | Mapping[str, float]
 
 STRUCTURE, EXPRESSION = "structure", "expression"
-_OF_ALL_GENES = {STRUCTURE: StructureTerm(), EXPRESSION: ExpressionTerm()}
+_OF_ALL_GENES: dict[str, Term] = {STRUCTURE: structure_matrix, EXPRESSION: expression_matrix}
 _MEASUREMENTS = "put measurements into `adata.obsm`, which holds numbers only"
 #: Labels with fewer cells than this are named in a message.
 _FEW_CELLS = 3

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial, wraps
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from .. import checks
 from .._docs import documented
-from .._progress import tell, with_bar
+from ..errors import told
+from ..options import public
 from . import read, results
 
 if TYPE_CHECKING:
@@ -88,14 +89,15 @@ def tool(
             if not inplace:
                 return dict(results.in_files(entry))
             results.store(adata, key_added, entry, obs=result.obs, var=result.var)
-            if summary is not None:
-                tell(partial(summary, entry))
+            lines = told.get()
+            if summary is not None and lines is not None:
+                lines += summary(entry)
             return None
 
         annotation = "pd.DataFrame | None" if "inplace" in signature.parameters else "None"
         if kind_of_several is not None:
             annotation = "dict[str, Any] | None"
         run.__signature__ = signature.replace(return_annotation=annotation)  # type: ignore[attr-defined]
-        return with_bar(documented(run))
+        return public(documented(run))
 
     return decorate

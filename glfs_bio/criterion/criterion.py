@@ -8,23 +8,26 @@ is 1 without genes.  The share preserved is ``(1 − F(S))/(1 − F(all))``.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from ..errors import InvalidValue
-from .error import Block, Largest, eigen, inverse
+from .error import Block, Largest, inverse
 from .platform import N_DRAWS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from .._typing import Array, Index
     from ..cells.cells import Cells
     from .platform import Detection
+
+    #: Something to be preserved: W of any trace, shape (r, r), of one set of cells, zero where they
+    #: have nothing of it.  Weights say how much each cell counts, with mean 1; None: all alike.
+    Term = Callable[[Cells, Array | None], Array]
 
 
 #: Power of ``Σ g_j g_jᵀ`` and of the like sums for labels and numbers of the cells: 0 is all axes
@@ -45,77 +48,56 @@ _ROUNDING = 1e-12
 SHARPNESS = 100.0
 
 
-class Term(ABC):
-    """Something to be preserved."""
-
-    #: Whether it is a value of each cell, in place of what genes vary in.
-    of_cells: ClassVar[bool] = False
-
-    def rows(self, cells: Index) -> Self:  # genes are those of all cells
-        """The same of some cells."""
-        return self
-
-    @abstractmethod
-    def matrix(self, cells: Cells, weights: Array | None) -> Array:
-        """W of any trace, shape (r, r); zero where these cells have nothing of it.
-
-        `weights` says how much each cell counts, with mean 1, shape (n_cells,); None: all alike.
-        """
-
-
-@dataclass(frozen=True)
-class StructureTerm(Term):
+def structure_matrix(cells: Cells, weights: Array | None) -> Array:
     """All that genes vary in above their noise: ``(Σ_j H g_j g_jᵀ H)^½`` over all genes."""
-
-    def matrix(self, cells: Cells, weights: Array | None) -> Array:
-        """W, shape (r, r)."""
-        above = cells.above_noise
-        return rooted(cells.whitened_form(above @ cells.scatter @ above, weights))
+    above = cells.above_noise
+    return rooted(cells.whitened_form(above @ cells.scatter @ above, weights))
 
 
-@dataclass(frozen=True)
-class ExpressionTerm(Term):
-    """The expression of all genes, which is to be predicted: ``Σ_j c_j c_jᵀ`` in the matrix's
-    units.
-    """
-
-    def matrix(self, cells: Cells, weights: Array | None) -> Array:
-        """W, shape (r, r)."""
-        return cells.whitened_form(cells.projections.T @ cells.projections, weights)
+def expression_matrix(cells: Cells, weights: Array | None) -> Array:
+    """The expression of all genes, to be predicted: ``Σ_j c_j c_jᵀ`` in the matrix's units."""
+    return cells.whitened_form(cells.projections.T @ cells.projections, weights)
 
 
 @dataclass(frozen=True)
-class GenesTerm(Term):
+class GenesTerm:
     """Some genes, which are to be predicted from the panel: ``Σ_j g_j g_jᵀ`` over them."""
 
     genes: Index
 
-    def matrix(self, cells: Cells, weights: Array | None) -> Array:
+    def __call__(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
         in_units = cells.projections[self.genes] * cells.units[self.genes, None]
         return cells.whitened_form(in_units.T @ in_units, weights)
 
 
 @dataclass(frozen=True)
-class LabelsTerm(Term):
-    """Classes of cells, to be told apart: ``(Σ_{m<m'} δ_mm' δ_mm'ᵀ)^½`` with the differences δ, of
-    norm 1, of the mean rows of Z of the classes.
-    """
+class TermOfCells:
+    """A value of each cell, in place of what genes vary in."""
 
-    #: Class of every cell, −1 where it is not known, shape (n_cells,).
-    codes: Index
-    of_cells: ClassVar[bool] = True
+    #: Shape (n_cells,) or (n_cells, n_values).
+    values: Array | Index
+
+    def __call__(self, cells: Cells, weights: Array | None) -> Array:
+        """W, shape (r, r)."""
+        raise NotImplementedError
 
     def rows(self, cells: Index) -> Self:
         """The same of some cells."""
-        return replace(self, codes=self.codes[cells])
+        return replace(self, values=self.values[cells])
 
-    def matrix(self, cells: Cells, weights: Array | None) -> Array:
+
+class LabelsTerm(TermOfCells):
+    """Classes of cells, −1 where unknown, to be told apart: ``(Σ_{m<m'} δ_mm' δ_mm'ᵀ)^½`` with the
+    differences δ, of norm 1, of the mean rows of Z of the classes.
+    """
+
+    def __call__(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
-        counts = np.ones(len(self.codes)) if weights is None else weights
-        labelled = (self.codes >= 0) & (counts > 0)
-        classes, codes = np.unique(self.codes[labelled], return_inverse=True)
-        members = np.zeros((len(self.codes), len(classes)))
+        counts = np.ones(len(self.values)) if weights is None else weights
+        labelled = (self.values >= 0) & (counts > 0)
+        classes, codes = np.unique(self.values[labelled], return_inverse=True)
+        members = np.zeros((len(self.values), len(classes)))
         members[labelled] = np.eye(len(classes))[codes] * counts[labelled, None]
         means = cells.coordinates(members / members.sum(axis=0))
         first, second = np.triu_indices(len(classes), 1)
@@ -124,19 +106,12 @@ class LabelsTerm(Term):
         return rooted(differences @ differences.T)
 
 
-@dataclass(frozen=True)
-class ValuesTerm(Term):
-    """Numbers of the cells: Y has a column each, centred, with squares that sum to 1."""
+class ValuesTerm(TermOfCells):
+    """Numbers of the cells, not finite where unknown: Y has a column each, centred, with squares
+    that sum to 1.
+    """
 
-    #: Not finite where they are not known, shape (n_cells, n_values).
-    values: Array
-    of_cells: ClassVar[bool] = True
-
-    def rows(self, cells: Index) -> Self:
-        """The same of some cells."""
-        return replace(self, values=self.values[cells])
-
-    def matrix(self, cells: Cells, weights: Array | None) -> Array:
+    def __call__(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
         measured = np.asarray(np.isfinite(self.values).all(axis=1))
         counts = measured * (1.0 if weights is None else weights)
@@ -151,21 +126,26 @@ class ValuesTerm(Term):
 class Target:
     """What a panel should preserve of one set of cells: terms with their shares."""
 
-    terms: tuple[tuple[Term, float], ...] = ((StructureTerm(), 1.0),)
+    terms: tuple[tuple[Term, float], ...] = ((structure_matrix, 1.0),)
     #: How much each cell counts, shape (n_cells,); None: all the same.
     weights: Array | None = None
 
     @property
     def noise(self) -> float:
         """τ, the mean of what suits the terms."""
-        suits = [NOISE_OF_CELLS if term.of_cells else NOISE for term, _ in self.terms]
+        suits = [
+            NOISE_OF_CELLS if isinstance(term, TermOfCells) else NOISE for term, _ in self.terms
+        ]
         return float(np.average(suits, weights=[share for _, share in self.terms]))
 
     def rows(self, cells: Index | None) -> Self:
         """The same of some cells; None: of all."""
         if cells is None:
             return self
-        terms = tuple((term.rows(cells), share) for term, share in self.terms)
+        terms = tuple(
+            (term.rows(cells) if isinstance(term, TermOfCells) else term, share)
+            for term, share in self.terms
+        )
         weights = None if self.weights is None else self.weights[cells]
         return replace(self, terms=terms, weights=weights)
 
@@ -176,7 +156,7 @@ class Target:
             weights = weights / weights.mean()
         total = np.zeros_like(cells.stiffness)
         for term, share in self.terms:
-            total += share * _of_trace_one(term.matrix(cells, weights))
+            total += share * _of_trace_one(term(cells, weights))
         return _of_trace_one(total)
 
 
@@ -210,34 +190,41 @@ class Criterion:
         n_filled = sum(bool(matrix.any()) for matrix in matrices)
         if not n_filled:
             raise InvalidValue("`preserve` does not vary over the cells, or not with their genes")
-        self._eigen = [eigen(matrix / n_filled) for matrix in matrices]
+        if instrument is None:
+            grams = [
+                cells.whitened_form(cells.scatter) / length**2
+                for cells, length in zip(self.sets, self._lengths, strict=True)
+            ]
+        else:
+            grams = [genes.T @ genes for genes in self._genes]
+        #: Eigenvalues of W of each set, without rounding below zero, and its eigenbasis
+        self._eigen: list[tuple[Array, Array]] = []
+        #: What all genes keep of each set: ``Tr(W) − Tr(W (I + Σ g_i g_iᵀ)⁻¹)``, (n_sets,)
+        self._reach = np.empty(len(self.sets))
+        for k, (matrix, gram) in enumerate(zip(matrices, grams, strict=True)):
+            values, basis = np.linalg.eigh(matrix / n_filled)
+            weights = np.maximum(values, 0.0)
+            covariance = inverse(np.eye(len(gram)) + gram)
+            self._eigen.append((weights, basis))
+            self._reach[k] = weights @ (1.0 - np.einsum("ij,ij->j", basis, covariance @ basis))
         start = sum(weights.sum() for weights, _ in self._eigen)
         if instrument is not None and self._reach.sum() < _LITTLE * start:
             share = f"{self._reach.sum() / start:.1g} of what should be preserved"
             text = f"`platform` detects so little that even all genes would preserve only {share}"
             remedy = "correct its efficiency, a share of what is detected in `adata`, or its signal"
             raise InvalidValue(f"{text}: {remedy}")
+        equal = np.ones(len(self.sets))
+        #: What the error of each set is multiplied with, shape (n_sets,)
+        self._shares = _divided(equal, self._reach, 0.0) if worst else equal
+        #: ``F(∅) − F(all)``: what all genes keep
+        self.scale = 1.0 if worst else float(self._reach.sum())
 
     @cached_property
     def has_anything(self) -> bool:
         """Whether any set of cells has what is to be preserved, above the noise."""
         terms = [term for target in self.targets for term, _ in target.terms]
-        is_structure = all(isinstance(term, StructureTerm) for term in terms)
-        return not is_structure or any(cells.n_axes for cells in self.sets)
-
-    @cached_property
-    def _reach(self) -> Array:
-        """What all genes keep of each set: ``Tr(W) − Tr(W (I + Σ g_i g_iᵀ)⁻¹)``, (n_sets,)."""
-        if self.instrument is None:
-            of_sets = zip(self.sets, self._lengths, strict=True)
-            grams = [cells.whitened_form(cells.scatter) / length**2 for cells, length in of_sets]
-        else:
-            grams = [genes.T @ genes for genes in self._genes]
-        fallen = []
-        for (weights, basis), gram in zip(self._eigen, grams, strict=True):
-            covariance = inverse(np.eye(len(gram)) + gram)
-            fallen.append(float(weights @ (1.0 - np.einsum("ij,ij->j", basis, covariance @ basis))))
-        return np.array(fallen)
+        has_others = any(term is not structure_matrix for term in terms)
+        return has_others or any(cells.n_axes for cells in self.sets)
 
     @cached_property
     def _genes(self) -> list[Array]:
@@ -249,12 +236,6 @@ class Criterion:
                 genes *= self.instrument.gain(genes, cells, target.noise)[:, None]
             of_sets.append(genes)
         return of_sets
-
-    @cached_property
-    def _shares(self) -> Array:
-        """What the error of each set is multiplied with, shape (n_sets,)."""
-        shares = np.ones(len(self.sets))
-        return _divided(shares, self._reach, 0.0) if self.worst else shares
 
     @property
     def floors(self) -> Array:
@@ -274,11 +255,6 @@ class Criterion:
             Block(all_genes[genes] @ basis, weights * share, np.zeros_like(basis))
             for all_genes, (weights, basis), share in of_sets
         ]
-
-    @cached_property
-    def scale(self) -> float:
-        """``F(∅) − F(all)``: what all genes keep."""
-        return 1.0 if self.worst else float(self._reach.sum())
 
     def errors(self, order: Index) -> Array:
         """F of no gene, of the first, of the first two, …, shape (len(order) + 1,)."""

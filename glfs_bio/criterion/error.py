@@ -187,9 +187,3 @@ def inverse(matrix: Array) -> Array:
     both = np.asarray(lower + lower.T)  # above the diagonal dpotrf has left zeros
     np.einsum("ii->i", both)[:] /= 2.0
     return both
-
-
-def eigen(matrix: Array) -> tuple[Array, Array]:
-    """Eigenvalues of W, without rounding below zero, and its eigenbasis."""
-    weights, basis = np.linalg.eigh(matrix)
-    return np.maximum(weights, 0.0), basis

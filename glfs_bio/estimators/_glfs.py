@@ -11,15 +11,14 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .. import checks
 from ..cells.cells import build_problems, refuse_ignored
-from ..criterion.criterion import ExpressionTerm, LabelsTerm, Target, ValuesTerm
+from ..criterion.criterion import LabelsTerm, Target, ValuesTerm, expression_matrix
 from ..data.matrix import RowMatrix
 from ..data.threads import few_threads
 from ..errors import InvalidValue
 from ..laprls import class_graph
-from ..methods import OBJECTIVES
 from ..options import Request
 from ..selection import answerable, check_sizes, rank_genes
-from ..solvers.panel import NONE, Candidates, Method
+from ..solvers.panel import NONE, Method, Problem, method_of
 from ._input import OfMatrices, batches_of, labels_of, no_target, rows_of
 
 if TYPE_CHECKING:
@@ -220,25 +219,25 @@ class GLFS(SelectorMixin, OfMatrices):  # type: ignore[misc]
             refuse_ignored("leave them out of X", representation=representation, graph=graph)
         rows = rows_of(self, X, ensure_min_samples=3)
         include, ignore = (() if genes is None else genes for genes in (include, ignore))
-        candidates = Candidates.of(rows.shape[1], include, ignore)
-        silent = np.flatnonzero(~Candidates.of(rows.shape[1], ignore=ignore).allowed)
+        problem = Problem.of(rows.shape[1], include, ignore)
+        silent = np.flatnonzero(~Problem.of(rows.shape[1], ignore=ignore).allowed)
         panel = rank_genes(
             RowMatrix(rows, silent=silent) if len(silent) else rows,
             self._request(),
-            candidates=candidates,
+            problem=problem,
             target=self._target(y, rows.shape[0]),
             graph=graph,
             representation=representation,
             batch=batch,
         )
-        self._take(panel, candidates)
+        self._take(panel, problem)
         return self
 
     def _target(self, y: ArrayLike | None, n_cells: int) -> Target | None:
         if self.preserve == "structure":
             return None
         if self.preserve == "expression":
-            return Target(((ExpressionTerm(), 1.0),))
+            return Target(((expression_matrix, 1.0),))
         if self.preserve == "labels":
             return Target(((LabelsTerm(labels_of(self, y, n_cells)[0]), 1.0),))
         if y is None:
@@ -252,15 +251,15 @@ class GLFS(SelectorMixin, OfMatrices):  # type: ignore[misc]
     @property
     def method(self) -> Method:
         """The objective, as an instance."""
-        return OBJECTIVES.resolve("objective", self.objective)
+        return method_of("objective", self.objective)
 
     def _request(self) -> Request:
         options = {name: getattr(self, name) for name in GLFS().get_params() if name != "preserve"}
         return Request.of(**options)
 
-    def _take(self, panel: Panel, candidates: Candidates) -> None:
+    def _take(self, panel: Panel, problem: Problem) -> None:
         """Keep a panel of candidates; genes to ignore come last, below all scores."""
-        genes, n_features = candidates.genes, len(candidates.allowed)
+        genes, n_features = problem.genes, len(problem.allowed)
         self.weights_, self.losses_ = np.zeros(n_features), np.zeros(n_features)
         self.weights_[genes], self.losses_[genes] = panel.weights, panel.losses
         self.scores_ = panel.scores.min() - 1.0 - np.arange(n_features)
@@ -363,12 +362,12 @@ class SupervisedGLFS(GLFS):
         SupervisedGLFS
             The fitted estimator.
         """
-        X, problem = self._problem(X, y, batch, [self.n_genes])
-        candidates = Candidates.of(X.shape[1], () if include is None else include)
+        X, cells = self._cells(X, y, batch, [self.n_genes])
+        problem = Problem.of(X.shape[1], () if include is None else include)
         request = self._request()
-        answerable(request, candidates, None, X.shape, one_set=True)
-        panel = rank_genes(X, request, candidates=candidates, cells=[problem])
-        self._take(panel, candidates)
+        answerable(request, problem, None, X.shape, one_set=True)
+        panel = rank_genes(X, request, problem=problem, cells=[cells])
+        self._take(panel, problem)
         return self
 
     def panels(
@@ -398,19 +397,16 @@ class SupervisedGLFS(GLFS):
         list of Panel
             One panel per size.
         """
-        X, problem = self._problem(X, y, batch, sizes)
-        included = Candidates.of(X.shape[1], () if include is None else include).include
+        X, cells = self._cells(X, y, batch, sizes)
+        included = Problem.of(X.shape[1], () if include is None else include).fixed
         method: Any = self.method
-        with few_threads(problem.basis.shape[1]):
-            return list(method.panels([problem], sizes, included))
+        with few_threads(cells.basis.shape[1]):
+            return list(method.panels([cells], sizes, included))
 
-    def _problem(
+    def _cells(
         self, X: Matrix, y: ArrayLike | None, batch: ArrayLike | None, sizes: Sequence[int | None]
     ) -> tuple[Matrix, Cells]:
-        """Return samples that the graph of the classes joins, and what the genes are on it.
-
-        With batches genes are centred within each, which removes differences between batches.
-        """
+        """Return samples that the graph of the classes joins, centred within batches, and it."""
         rows = rows_of(self, X, ensure_min_samples=3, ensure_min_features=2)
         codes, classes = labels_of(self, y, rows.shape[0])
         labelled = np.flatnonzero(codes >= 0)

@@ -14,11 +14,10 @@ from .. import checks
 from .._anndata import columns, read, results
 from .._docs import documented
 from .._files import bad_file, check_target, replacing
-from .._progress import with_bar
 from ..checks import needs
 from ..data.matrix import RowMatrix
 from ..errors import InvalidValue, listed, naming, note, short, show_stage, subject
-from ..options import canonical_name
+from ..options import canonical_name, public
 from ..tl import order_panel
 from ..tl._order import ORDERS, check_size
 from ..vendors import sheets
@@ -139,7 +138,7 @@ def _content(table: pd.DataFrame, platform: str) -> pd.DataFrame:
     return pd.DataFrame(content)
 
 
-@with_bar
+@public
 @documented
 def write_reference(
     adata: AnnData,

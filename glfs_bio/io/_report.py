@@ -23,9 +23,9 @@ from .. import checks, codec, pl
 from .._anndata import columns, read, results
 from .._docs import documented
 from .._files import check_target, replacing
-from .._progress import with_bar
 from ..cells.graph import MOST_EXACT
 from ..errors import InvalidType, InvalidValue, Refusal, short, show_stage
+from ..options import public
 from ..pl._panel import embedding
 from ..pl._results import READINGS
 
@@ -49,7 +49,7 @@ _OF_GENES = ("gene", "substitute", "axis", "genes", "genes_up", "genes_down", "r
 _BETWEEN = re.compile("(, |/|;)")
 
 
-@with_bar
+@public
 @documented
 def write_report(
     adata: AnnData,

@@ -30,8 +30,8 @@ from ..errors import Door, InvalidValue, Refusal
 from ..estimators import LapRLSClassifier
 from ..io._read import make_unique
 from ..labels import check_classes
-from ..methods import OBJECTIVES
 from ..options import Preserve
+from ..solvers.panel import method_of
 from . import formals, objects, values, words
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _arguments(options: Mapping[str, Any]) -> dict[str, Any]:
             arguments[name] = record(**arguments[name])
     if (lam := arguments.pop("lam", None)) is not None:  # which Python has in the objective
         objective = arguments.get("objective", "error")
-        arguments["objective"] = OBJECTIVES.with_options("objective", objective, lam=lam)
+        arguments["objective"] = method_of("objective", objective, lam=lam)
     return arguments
 
 

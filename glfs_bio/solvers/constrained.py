@@ -59,10 +59,10 @@ class Packed(Greedy):
         self.nothing = _NOTHING * sum(float(block.weights.sum()) for block in problem.blocks)
         self.grow(len(problem.fixed), among=problem.fixed)
 
-    def enter(self, gene: int) -> None:
-        """Measure a gene."""
-        super().enter(gene)
-        self._used += self._rows.sums([gene])
+    def measure(self, gene: int, sign: float = 1.0) -> None:
+        """Measure a gene, or no more for the sign −1."""
+        super().measure(gene, sign)
+        self._used += sign * self._rows.sums([gene])
 
     def fill(self, n_genes: int, least: float = -np.inf) -> None:
         """Let genes enter that gain more than `least`, until there are so many or none fits."""
@@ -74,7 +74,9 @@ class Packed(Greedy):
             self.held_back |= gene != np.argmax(worth)
             if np.isinf(worth_of_fitting[gene]):
                 return
-            self.pick(gene, gains)
+            self.picked.append(gene)
+            self.gains.append(float(gains[gene]))
+            self.measure(gene)
 
     @property
     def is_complete(self) -> bool:
@@ -211,7 +213,7 @@ class Exchanges:
         for _ in range(_ROUNDS):
             self._greedy = self._start()  # anew, as E takes up rounding where genes leave
             for gene in self._panel:
-                self._greedy.enter(gene)
+                self._greedy.measure(gene)
             self._used = self._rows.sums(self._panel)
             if self._round() <= _LITTLE:
                 break
@@ -268,12 +270,12 @@ class Exchanges:
         return 0.0
 
     def _enter(self, gene: int) -> None:
-        self._greedy.enter(gene)
+        self._greedy.measure(gene)
         self._panel.append(gene)
         self._used = self._used + self._rows.sums([gene])
 
     def _leave(self, gene: int) -> None:
-        self._greedy.leave(gene)
+        self._greedy.measure(gene, -1.0)
         self._panel.remove(gene)
         self._used = self._used - self._rows.sums([gene])
 
@@ -282,9 +284,9 @@ class Exchanges:
 
     def _loss(self, gene: int) -> float:
         """What the panel loses without a gene."""
-        self._greedy.leave(gene)
+        self._greedy.measure(gene, -1.0)
         loss = self._gain(gene)
-        self._greedy.enter(gene)
+        self._greedy.measure(gene)
         return loss
 
     def _best(self) -> int | None:

@@ -75,33 +75,23 @@ class Greedy:
         while len(self.picked) < n_genes and allowed.any():
             first = allowed & ~self.barred if among is None else allowed
             gains = np.where(first if first.any() else allowed, self.waiting, -np.inf)
-            self.pick(int(np.argmax(gains)), gains)
+            gene = int(np.argmax(gains))
+            self.picked.append(gene)
+            self.gains.append(float(gains[gene]))
+            self.measure(gene)
             allowed &= self.can_enter
-
-    def pick(self, gene: int, gains: Array) -> None:
-        """Let a gene enter the panel, and record what it gains."""
-        self.picked.append(gene)
-        self.gains.append(float(gains[gene]))
-        self.enter(gene)
-
-    def enter(self, gene: int) -> None:
-        """Measure a gene."""
-        self.can_enter[gene] = False
-        if gene in self._alike:
-            self.barred[self._alike[gene]] = True
-        self._update(gene, 1.0)
-
-    def leave(self, gene: int) -> None:
-        """Measure a gene no more, ``E ← E + E g gᵀE/(1 − gᵀE g)``; genes like it stay barred."""
-        self.can_enter[gene] = True
-        self._update(gene, -1.0)
 
     def _forms(self, matrices: list[Array]) -> Array:
         both = zip(self._genes, matrices, strict=True)
         return np.array([np.einsum("ij,ij->i", genes @ matrix, genes) for genes, matrix in both])
 
-    def _update(self, gene: int, sign: float) -> None:
-        """Measure a gene, or no more for the sign −1."""
+    def measure(self, gene: int, sign: float = 1.0) -> None:
+        """Measure a gene, or no more for the sign −1, ``E ← E + E g gᵀE/(1 − gᵀE g)``, where genes
+        like it stay barred.
+        """
+        self.can_enter[gene] = sign < 0
+        if gene in self._alike:
+            self.barred[self._alike[gene]] = True
         changes = np.empty(len(self._genes))
         for k, genes in enumerate(self._genes):
             g = genes[gene]
@@ -141,7 +131,7 @@ def select(problem: Problem) -> Panel:
     `preserved` is of all genes that were tried: more than the panel where no number is given.
     """
     fixed, n_genes = problem.fixed, problem.n_genes
-    alike = problem.sets_alike.values()
+    alike = [np.searchsorted(problem.genes, genes) for genes in problem.alike.values()]
     greedy = Greedy(problem.blocks, across=problem.criterion.across(), alike=alike)
     greedy.grow(len(fixed), among=fixed)
     most = max(min(LARGEST, len(problem.genes)), len(fixed))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from .. import checks
 from ..criterion.platform import AS_REFERENCE
-from ..errors import InvalidType, InvalidValue
+from ..errors import InvalidType, InvalidValue, short
 from .constraints import Row, Rows
 
 if TYPE_CHECKING:
@@ -34,41 +36,6 @@ STATES = EVERY, OPEN, NONE = "every", "open", "none"
 _NOTHING = 0.01
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """Genes that can be selected, and what holds of them.  Others belong to the structure too."""
-
-    #: Whether each gene can be selected, and whether it must be: shape (n_genes,).
-    allowed: NDArray[np.bool_]
-    included: NDArray[np.bool_]
-    #: Limits on the panel, over all genes; None: there are none.
-    rows: Rows | None = None
-    #: What the target platform is to the genes.
-    detection: Detection = AS_REFERENCE
-    #: Genes of nearly one sequence, by set: once one of a set is in, others enter last.
-    alike: Mapping[str, Index] = field(default_factory=dict)
-    #: What was named and is not there.
-    missing: tuple[Any, ...] = ()
-    #: Genes that a limit rules out on their own, by index, with the limit; they are not allowed.
-    ruled_out: Mapping[int, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, n_features: int, include: ArrayLike = (), ignore: ArrayLike = ()) -> Self:
-        """Return candidates among so many genes, by index: all but those to ignore."""
-        included = _are_among("include", include, n_features)
-        return cls(included | ~_are_among("ignore", ignore, n_features), included)
-
-    @cached_property
-    def genes(self) -> Index:
-        """Indices of the candidates, sorted."""
-        return np.flatnonzero(self.allowed)
-
-    @cached_property
-    def include(self) -> Index:
-        """Indices of those that must be selected, sorted."""
-        return np.flatnonzero(self.included)
-
-
 def _are_among(argument: str, genes: ArrayLike, n_features: int) -> NDArray[np.bool_]:
     """Return whether each of so many genes is among some, which are given by index."""
     genes = np.unique(genes)
@@ -84,11 +51,25 @@ def _are_among(argument: str, genes: ArrayLike, n_features: int) -> NDArray[np.b
 class Problem:
     """Which genes of some candidates preserve most of what a criterion measures.
 
-    A panel is in the positions of the candidates: gene 0 is the first of them.
+    Other genes belong to the structure too.  A panel is in the positions of the candidates: gene 0
+    is the first of them.
     """
 
-    criterion: Criterion
-    candidates: Candidates
+    #: Whether each gene can be selected, and whether it must be: shape (n_genes,).
+    allowed: NDArray[np.bool_]
+    included: NDArray[np.bool_]
+    #: What a panel should preserve, of all genes; it comes with the structure of the cells.
+    criterion: Criterion = None  # type: ignore[assignment]
+    #: Limits on the panel, over all genes; None: there are none.
+    limits: Rows | None = None
+    #: What the target platform is to the genes.
+    detection: Detection = AS_REFERENCE
+    #: Genes of nearly one sequence, by set: once one of a set is in, others enter last.
+    alike: Mapping[str, Index] = field(default_factory=dict)
+    #: What was named and is not there.
+    missing: tuple[Any, ...] = ()
+    #: Genes that a limit rules out on their own, by index, with the limit; they are not allowed.
+    ruled_out: Mapping[int, str] = field(default_factory=dict)
     #: Number of genes to select; None: the method chooses it.
     n_genes: int | None = None
     #: Seed of the draws of what a platform detects.
@@ -100,15 +81,21 @@ class Problem:
     #: What the best panel may lose where the genes of panels that are nearly the best are sought.
     tolerance: float = TOLERANCE
 
+    @classmethod
+    def of(cls, n_features: int, include: ArrayLike = (), ignore: ArrayLike = ()) -> Self:
+        """Return the choice among so many genes, by index: of all but those to ignore."""
+        included = _are_among("include", include, n_features)
+        return cls(included | ~_are_among("ignore", ignore, n_features), included)
+
     @cached_property
     def genes(self) -> Index:
         """Indices of the candidates among all genes, sorted."""
-        return self.candidates.genes
+        return np.flatnonzero(self.allowed)
 
     @cached_property
     def fixed(self) -> Index:
         """Positions of the genes that must be selected."""
-        return np.searchsorted(self.genes, self.candidates.include)
+        return np.flatnonzero(self.included[self.allowed])
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -121,35 +108,25 @@ class Problem:
         return [cells.only(self.genes) for cells in self.criterion.sets]
 
     @cached_property
-    def limits(self) -> Rows:
-        """Limits on the candidates."""
-        rows = self.candidates.rows
-        return (Rows.of((), self.criterion.n_genes) if rows is None else rows).only(self.genes)
-
-    @cached_property
-    def sets_alike(self) -> dict[str, Index]:
-        """Positions of genes of nearly one sequence, by set."""
-        sets = self.candidates.alike.items()
-        return {name: np.searchsorted(self.genes, genes) for name, genes in sets}
-
-    @cached_property
-    def alike(self) -> Rows:
-        """One gene at most of each set that is alike, or those that must be in."""
+    def rows_alike(self) -> Rows:
+        """One candidate at most of each set that is alike, or those that must be in."""
         limit, rows = "nearly_identical", []
-        for name, genes in self.sets_alike.items():
+        for name, of_set in self.alike.items():
+            genes = np.searchsorted(self.genes, of_set)
             upper = max(1.0, float(np.isin(genes, self.fixed).sum()))
             rows.append(Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), upper=upper))
         return Rows.of(rows, len(self.genes))
 
     @cached_property
     def rows(self) -> Rows:
-        """Limits, with those of genes that are alike."""
-        return self.limits.with_rows(self.alike)
+        """Limits on the candidates, with those of genes that are alike."""
+        limits = Rows.of((), len(self.allowed)) if self.limits is None else self.limits
+        return limits.only(self.genes).with_rows(self.rows_alike)
 
     @property
     def has_any_size(self) -> bool:
         """Whether a budget, and no number, says how many genes there may be."""
-        return self.n_genes is None and self.limits.budget
+        return self.n_genes is None and self.limits is not None and self.limits.budget
 
     def errors(self, order: Sequence[int] | Index) -> Array:
         """F of no gene, of the first, of the first two, … of some positions."""
@@ -190,6 +167,46 @@ class Method:
         defaults = {field.name: field.default for field in fields(self)}
         changed = {name: options[name] for name in options if options[name] != defaults[name]}
         return {"name": self.name, **changed} if changed else self.name
+
+
+#: Objectives of ``method="glfs"``, and methods, which with ``"glfs"`` rank by an objective.  A text
+#: ``module:Class`` stands for one with its default options, which is imported when it is asked for.
+OBJECTIVES: dict[str, str | Method] = {
+    "error": "glfs_bio.selection:PosteriorVariance",
+    "exact": "glfs_bio.glfs2014.objective:Exact",
+    "printed": "glfs_bio.glfs2014.objective:Printed",
+}
+METHODS: dict[str, str | Method] = {
+    "glfs": "glfs_bio.selection:PosteriorVariance",
+    "lapaofs": "glfs_bio.rivals:LapAOFS",
+    "lapdofs": "glfs_bio.rivals:LapDOFS",
+    "laplacian_score": "glfs_bio.rivals:LaplacianScore",
+    "q_alpha": "glfs_bio.rivals:QAlpha",
+    "sparse_pca": "glfs_bio.rivals:SparsePCA",
+    "variance": "glfs_bio.rivals:LargestVariance",
+}
+_NAMED = {"objective": OBJECTIVES, "method": METHODS}
+
+
+def method_of(argument: str, value: object, **options: Any) -> Method:
+    """Return an objective or a method, by its name or as an instance, with some options."""
+    method = value
+    if not isinstance(method, Method):
+        checks.one_of(argument, value, _NAMED[argument])
+        method = _NAMED[argument][str(value)]
+    method = _imported(method) if isinstance(method, str) else method
+    for option in options.keys() - {item.name for item in fields(method)}:
+        text = f"`{option}={short(options[option])}` is no option of {method.name}"
+        raise InvalidValue(f"{text}: leave it out, or choose another `objective`")
+    return replace(method, **options) if options else method
+
+
+@cache
+def _imported(text: str) -> Method:
+    """Return the method of a text ``module:Class``."""
+    module, _, kind = text.partition(":")
+    method: Method = getattr(import_module(module), kind)()
+    return method
 
 
 @dataclass(frozen=True)
@@ -279,14 +296,14 @@ class Panel:
         return ranks
 
 
-def measured(panel: Panel, criterion: Criterion, candidates: Index) -> Panel:
-    """Return the panel of some candidates with preserved shares, if it has none, and losses."""
+def measured(panel: Panel, problem: Problem) -> Panel:
+    """Return the panel of a problem with preserved shares, if it has none, and losses."""
     chosen = panel.order[: panel.n_selected]
-    losses = np.zeros(len(candidates))
-    losses[chosen] = criterion.losses(candidates[chosen])
+    losses = np.zeros(len(problem.genes))
+    losses[chosen] = problem.criterion.losses(problem.genes[chosen])
     preserved = panel.preserved[: panel.n_selected]
     if not len(preserved):
-        preserved = criterion.preserved(candidates[chosen])
+        preserved = problem.preserved(chosen)
     return replace(panel, losses=losses, preserved=preserved)
 
 

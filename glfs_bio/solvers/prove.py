@@ -133,7 +133,8 @@ class Search:
                 break
             rest = np.setdiff1d(np.arange(self.n_genes), np.append(self.fixed, gene))
             relaxation = self._relaxed(self.fixed, rest, self.beta, above)
-            least = np.inf if relaxation is None else relaxation[1].bound.least(relaxation[0].size)
+            size = self.size - len(self.fixed)
+            least = np.inf if relaxation is None else relaxation[1].bound.least(size)
             self.lacking[gene] = max(self.lacking[gene], least)
             failures = 0 if least > above else failures + 1
 
@@ -164,13 +165,14 @@ class Search:
         if relaxation is None:
             return
         polytope, point = relaxation
-        holding, lacking = point.bound.of_genes(polytope.size)
+        size = self.size - len(inside)
+        holding, lacking = point.bound.of_genes(size)
         if node.number == 0:
             self.holding[genes], self.lacking[genes] = holding, lacking
             self.lacking[inside] = np.inf
             self.beta[genes], self.beta[inside] = without_zeros(point.beta), 1.0
             self._improve(self.panel, genes[point.beta > 0.0])
-        bound = max(node.bound, point.bound.least(polytope.size))
+        bound = max(node.bound, point.bound.least(size))
         if bound > self.error + self.safe:
             return
         self._round(inside, genes, polytope, point, bound)
@@ -296,7 +298,7 @@ def best(problem: Problem) -> Panel:
     """
     time_limit, tolerance = problem.time_limit, problem.tolerance
     until = np.inf if time_limit is None else time.monotonic() + time_limit
-    is_limited = problem.candidates.rows is not None
+    is_limited = problem.limits is not None
     panel = select_within(problem) if is_limited else select(problem)
     order, certificates = panel.order[: panel.n_selected], panel.certificates
     n_fixed = len(problem.fixed)

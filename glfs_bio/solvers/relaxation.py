@@ -29,7 +29,6 @@ Where that is above F of a panel that is known, gene i is in no best panel, or i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
@@ -135,11 +134,11 @@ def relax_beside(
     """
     fixed, limits, alike = problem.fixed, None, None
     may_join = ~np.isin(np.arange(len(problem.genes)), fixed)
-    if problem.candidates.rows is not None:
-        limits = problem.limits.remaining(fixed)
+    if problem.limits is not None:
+        limits = problem.limits.only(problem.genes).remaining(fixed)
         may_join &= limits.allowed
-    if problem.candidates.alike:
-        alike = problem.alike.remaining(fixed)
+    if problem.alike:
+        alike = problem.rows_alike.remaining(fixed)
         may_join &= alike.allowed
     genes = np.flatnonzero(may_join)
     relaxation = relax(
@@ -152,8 +151,7 @@ def relax_beside(
     return genes, relaxation
 
 
-@dataclass(frozen=True)
-class Polytope:
+class Polytope(NamedTuple):
     """Panels in parts within limits: ``matrix @ β ≤ most`` in units of these, genes' number
     first.
     """
@@ -190,11 +188,6 @@ class Polytope:
         rows[0] = True
         return Polytope(self.matrix[rows], self.most[rows])
 
-    @property
-    def size(self) -> int:
-        """Most genes."""
-        return int(self.most[0])
-
 
 class Point(NamedTuple):
     """β, F there, the prices ζ of the limits, and the bound that both give."""
@@ -219,7 +212,7 @@ def relaxed(
     It ends once F is above the bound by `gap` at most, or the bound reaches `enough`.  Where no
     panel is within the limits the bound grows without end.
     """
-    size, n_genes = polytope.size, len(start)
+    size, n_genes = int(polytope.most[0]), len(start)
     working = np.arange(n_genes)
     if n_genes > 2 * (size + _MORE):
         working = np.flatnonzero(start > 0.0)  # of a similar problem
@@ -227,7 +220,7 @@ def relaxed(
         taken = polytope.matrix[np.ix_(covers, working)].sum(axis=1)
         if len(working) < size + _MORE // 2 or (taken >= polytope.most[covers]).any():
             slopes = evaluate(blocks, start)[1] if slopes is None else slopes
-            working = np.union1d(working, _steepest(polytope, slopes))
+            working = np.union1d(working, _steepest(polytope, slopes, 2 * size + _MORE))
     for _ in range(_ROUNDS):
         is_all = len(working) == n_genes
         if is_all:
@@ -254,10 +247,10 @@ def relaxed(
     return point
 
 
-def _steepest(polytope: Polytope, slopes: Array) -> Index:
-    """Return the genes of steepest slopes, and as many as lower limits need."""
+def _steepest(polytope: Polytope, slopes: Array, n_genes: int) -> Index:
+    """Return so many genes of steepest slopes, and as many as lower limits need."""
     steepest = np.argsort(slopes, kind="stable")
-    chosen = [steepest[: 2 * polytope.size + _MORE]]
+    chosen = [steepest[:n_genes]]
     for row in np.flatnonzero(polytope.most < 0):
         counted = steepest[polytope.matrix[row, steepest] < 0]
         met = np.cumsum(polytope.matrix[row, counted]) <= polytope.most[row]
@@ -269,7 +262,8 @@ def _interior(
     blocks: Sequence[Block], polytope: Polytope, start: Array, gap: float, enough: float = np.inf
 ) -> tuple[Array, Array]:
     """β and the prices whose bound is the largest of all iterations."""
-    matrix, most, size, n_genes = polytope.matrix, polytope.most, polytope.size, len(start)
+    (matrix, most), n_genes = polytope, len(start)
+    size = int(most[0])
     if not n_genes:  # all are in or out
         return start, np.zeros(len(most))
     beta = np.clip(start, _INSIDE, 1.0 - _INSIDE)

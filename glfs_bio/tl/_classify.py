@@ -10,12 +10,11 @@ import pandas as pd
 from .. import checks
 from .._anndata import columns, names, read, results
 from .._docs import documented
-from .._progress import with_bar
 from ..data.matrix import RowMatrix
 from ..errors import InvalidValue, naming
 from ..estimators import GLFSLapRLSClassifier
 from ..labels import check_classes
-from ..options import Request
+from ..options import Request, public
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 _FITTED = ("n_genes", "n_labelled", "tried", "cv_errors", "n_folds", "n_tested")
 
 
-@with_bar
+@public
 @documented
 def classify(
     adata: AnnData,

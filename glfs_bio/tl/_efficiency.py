@@ -11,8 +11,8 @@ from scipy.stats import norm
 from .. import checks
 from .._anndata import columns, read
 from .._anndata.platform import signal_of
-from .._progress import with_bar
 from ..errors import InvalidValue, naming, short
+from ..options import public
 from ..vendors.forecast import INTERVAL, Means, estimated, off_target
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _FEWEST_GENES, _FEWEST_TYPES = 3, 3
 
 
-@with_bar
+@public
 def estimate_efficiency(
     reference: AnnData,
     spatial: AnnData,

@@ -15,8 +15,8 @@ from .._anndata.tool import Result, tool
 from ..data.threads import few_threads
 from ..errors import InvalidValue, listed, short
 from ..pp import panel_to_keep
-from ..selection import best_panel, problem_of, strongest_out
-from ._panel import absent, find, in_place_of, joining_candidates, must_haves, preserved_by
+from ..selection import best_panel, strongest_out
+from ._panel import absent, find, in_place_of, joining_problem, must_haves, preserved_by
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -131,23 +131,23 @@ def extend_panel(
     leaves = np.isin(np.arange(adata.n_vars), dropped)
     had_to = must_haves(adata, subject.named) & ~leaves
     stay = subject.genes[~leaves[subject.genes]]
-    candidates = joining_candidates(adata, subject, stay, leaves)
+    problem = joining_problem(adata, subject, stay, leaves)
     size = None if drop is None else len(stay) + len(dropped)
     if n_genes is not None:
         size = n_genes - len(missing)
-    n_open = len(candidates.genes) - len(stay)
+    n_open = len(problem.genes) - len(stay)
     if size is not None and size <= len(stay):
         raise InvalidValue(f"`n_genes={short(n_genes)}` adds no gene to the panel: ask for more")
     if size is not None and size - len(stay) > n_open:
         about = "`drop`" if n_genes is None else f"`n_genes={short(n_genes)}`"
         raise InvalidValue(f"{about} needs more than {n_open} genes to add: ask for fewer")
     with few_threads(criterion.rank):
-        best = best_panel(replace(problem_of(criterion, candidates, request), n_genes=size))
-    out = {} if candidates.rows is None else constraints.ruled_out(candidates.rows, candidates)
+        best = best_panel(replace(problem, n_genes=size))
+    out = {} if problem.limits is None else constraints.ruled_out(problem.limits, problem)
     if out:
         best.info["ruled_out"] = strongest_out(criterion, out)
         best = constraints.name_ruled_out(adata, best)
-    order = candidates.genes[best.order[: best.n_selected]]
+    order = problem.genes[best.order[: best.n_selected]]
     new, adds = order[len(stay) :], np.diff(best.preserved, prepend=0.0)[len(stay) :]
     preserved = preserved_by(criterion, order)[len(stay) :]
     table = pd.DataFrame({"gene": names[new], "adds": adds, "preserved": preserved})
@@ -167,7 +167,7 @@ def extend_panel(
         content["absent"] = np.array(missing, dtype=object)
     request = replace(request, n_genes=best.n_selected, method="glfs", objective="error")
     request = replace(request, include=list(names[include]) or None, exclude=exclude)
-    frame, entry = panel_to_keep(adata, best, candidates, request, str(key_added), **content)
+    frame, entry = panel_to_keep(adata, best, problem, request, str(key_added), **content)
     if drop is not None or subject.named.key is not None:
         frame[f"{key_added}_included"] = had_to
     return Result(entry, var=frame)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from ..measures.cells import View, dense
 from ..measures.genes import imputed, redundancy, sums, totals, totals_by_label
 from ..measures.space import RANDOM, Autocorrelation
 from ..solvers.greedy import select
-from ..solvers.panel import Candidates, Problem
+from ..solvers.panel import Problem
 from ..vendors import forecast as forecasts
 from ._panel import GenePanel, are_all, are_varying, with_shares
 
@@ -222,7 +222,8 @@ class Evaluation:
         """Return what the first genes each of a selection preserve, and the upper bounds."""
         if n_genes not in self._best:
             criterion = self.basis.criterion
-            best = select(Problem(criterion, Candidates.of(criterion.n_genes), n_genes))
+            problem = Problem.of(criterion.n_genes)
+            best = select(replace(problem, criterion=criterion, n_genes=n_genes))
             most = np.fmin(best.preserved / best.optimality, 1.0)
             most = most if criterion.has_anything else np.full(n_genes, np.nan)
             self._best[n_genes] = best.preserved, most

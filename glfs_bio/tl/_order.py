@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,6 @@ from ..data.threads import few_threads
 from ..errors import InvalidValue, listed, note, quoted
 from ..options import Platform, canonical_name
 from ..selection import best_panel
-from ..solvers.panel import Problem
 from ..vendors.genes import as_genes
 from ..vendors.names import NOT_FOUND, Resolver, versionless
 from ._panel import (
@@ -389,10 +389,11 @@ class Draft:
         if may.sum() < len(bad):
             text = f"`refused='replace'` finds {may.sum()} of {len(bad)} genes"
             raise InvalidValue(f"{text}: pass `refused='drop'`")
-        candidates = names.one_of_each_set(self.adata, joining(stay, may, self.rows), self.request)
+        problem = names.one_of_each_set(self.adata, joining(stay, may, self.rows), self.request)
+        problem = replace(problem, criterion=criterion, n_genes=len(stay) + len(bad))
         with few_threads(criterion.rank):
-            panel = best_panel(Problem(criterion, candidates, len(stay) + len(bad)))
-        new = candidates.genes[panel.order[len(stay) : panel.n_selected]]
+            panel = best_panel(problem)
+        new = problem.genes[panel.order[len(stay) : panel.n_selected]]
         of, by, score = in_place_of(criterion, stay, list(bad["row"]), new)
         come = self.genes.iloc[new[by]].set_axis(bad.index[of])
         come = come.assign(replaces=bad["name"].iloc[of], backup_of="", score=score)

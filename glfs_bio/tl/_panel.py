@@ -22,7 +22,7 @@ from ..data.threads import few_threads
 from ..errors import InvalidValue, caution, note, quoted, short, subject
 from ..options import Preserve, Request
 from ..selection import check_batches, warn_of_noise
-from ..solvers.panel import Candidates, adds_nothing
+from ..solvers.panel import Problem, adds_nothing
 from ..vendors.sheets import is_yes
 
 if TYPE_CHECKING:
@@ -254,10 +254,10 @@ def no_candidates(adata: AnnData, key: str | None, ignore: Any) -> NDArray[np.bo
     return out if key is None else out | adata.var[f"{key}_score"].isna().to_numpy()
 
 
-def joining_candidates(
+def joining_problem(
     adata: AnnData, panel: GenePanel, stay: Index, leaves: NDArray[np.bool_] | bool = False
-) -> Candidates:
-    """Return genes that may join some that stay, within all that the panel was asked for."""
+) -> Problem:
+    """Return which genes may join some that stay, within all that the panel was asked for."""
     request, detection = panel.basis.request, panel.basis.detection
     ignore = panel.basis.structure.spec.ignore
     out = names.not_to_choose(adata, request.exclude, ignore=ignore, symbols=request.symbols)
@@ -265,16 +265,23 @@ def joining_candidates(
     if detection.orderable is not None:
         out |= ~detection.orderable
     rows = panel.basis.limits(adata, ~out | np.isin(np.arange(adata.n_vars), stay))
-    return names.one_of_each_set(adata, joining(stay, ~out, rows, detection), request)
+    problem = replace(
+        joining(stay, ~out, rows, detection),
+        criterion=panel.basis.criterion,
+        random_state=request.structure.random_state,
+        search=request.search,
+        time_limit=request.time_limit,
+    )
+    return names.one_of_each_set(adata, problem, request)
 
 
 def joining(
     stay: Index, may: NDArray[np.bool_], rows: Rows | None, detection: Detection = AS_REFERENCE
-) -> Candidates:
-    """Return genes that may join some that stay, which no limit on a single gene rules out."""
-    genes = Candidates.of(len(may), stay)
-    rows = None if rows is None else rows.sparing(stay)
-    return replace(genes, allowed=may | genes.included, rows=rows, detection=detection)
+) -> Problem:
+    """Return which genes may join some that stay, which no limit on a single gene rules out."""
+    problem = Problem.of(len(may), stay)
+    limits = None if rows is None else rows.sparing(stay)
+    return replace(problem, allowed=may | problem.included, limits=limits, detection=detection)
 
 
 def in_place_of(

@@ -17,11 +17,11 @@ from ..data.threads import few_threads
 from ..errors import InvalidValue, short, subject
 from ..options import Request
 from ..pp import panel_to_keep
-from ..selection import best_panel, of_draws, problem_of
+from ..selection import best_panel, of_draws
 from ..solvers.greedy import optimality
 from ..solvers.panel import EVERY, OPEN, ROUNDING, TOLERANCE
 from ._explain import certified
-from ._panel import are_all, find, joining_candidates, must_haves, one_data_set
+from ._panel import are_all, find, joining_problem, must_haves, one_data_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .._typing import Index
     from ..criterion.criterion import Criterion
     from ..options import Preserve
-    from ..solvers.panel import Candidates, Panel, Proof
+    from ..solvers.panel import Panel, Problem, Proof
     from ._panel import GenePanel
 
 #: A selection that preserves something else than when it was made is of another matrix.
@@ -146,28 +146,32 @@ def prove_panel(
     basis, panel = subject.basis, subject.genes
     is_selection = subject.named.key in adata.uns and basis.request.ranker.by_criterion
     key = subject.named.key if is_selection and preserve is None and layer is None else None
-    candidates = _candidates(adata, subject)
-    request = replace(basis.request, n_genes=len(panel), search="best", time_limit=time_limit)
-    problem = replace(problem_of(basis.criterion, candidates, request), tolerance=tolerance)
+    problem = replace(
+        _problem(adata, subject),
+        n_genes=len(panel),
+        search="best",
+        time_limit=time_limit,
+        tolerance=tolerance,
+    )
     with few_threads(basis.criterion.rank):
         criterion = of_draws(problem).criterion
         _check(adata, subject, criterion, key)
         best = best_panel(problem)
         if best.proof is None:
             raise InvalidValue("`panel` has only genes that must be in it: leave room for others")
-        states = _certificates(adata, candidates, best, tolerance, key)
-        panels = [panel, candidates.genes[best.order[: best.n_selected]]]
+        states = _certificates(adata, problem, best, tolerance, key)
+        panels = [panel, problem.genes[best.order[: best.n_selected]]]
         recorded = _optimality(adata.uns.get(key, {}))
         if key is not None and f"{key}_best" in adata.uns:  # of an earlier search
             genes = results.ranked(adata, f"{key}_best").index
             panels.insert(1, adata.var_names.get_indexer(genes))
-        must, proof = candidates.include, best.proof
+        must, proof = np.flatnonzero(problem.included), best.proof
         number, optimality_of_best, shares = _compared(criterion, must, proof, recorded, panels)
     content = {**shares, "table": _table(states, panel, panels[number])}
     for name, column in states.items():
         for state in (EVERY, OPEN):
             content[name.replace("certificate", f"n_{state}")] = int((column == state).sum())
-    content |= {"n_genes": len(panel), "n_tested": len(candidates.genes), "n_nodes": proof.n_nodes}
+    content |= {"n_genes": len(panel), "n_tested": len(problem.genes), "n_nodes": proof.n_nodes}
     if key is not None and number > 0:
         content["best"] = f"{key}_best"
     if key is not None and inplace:
@@ -175,7 +179,7 @@ def prove_panel(
         if number == 0:
             results.forget_better(adata, key)
         elif number == len(panels) - 1:
-            _store_beside(adata, subject, candidates, best, time_limit)
+            _store_beside(adata, subject, problem, best, time_limit)
         else:
             _sharpen(adata, content["best"], states, optimality_of_best, tolerance)
     return subject.result(adata, content)
@@ -202,18 +206,18 @@ def _check(adata: AnnData, panel: GenePanel, criterion: Criterion, key: str | No
         raise InvalidValue(f"{text}: run `glfs_bio.pp.select_genes(adata)` again")
 
 
-def _candidates(adata: AnnData, panel: GenePanel) -> Candidates:
-    """Return the genes of all panels that a panel is compared with, which has any of them."""
+def _problem(adata: AnnData, panel: GenePanel) -> Problem:
+    """Return the problem of all panels that a panel is compared with, which has any of them."""
     request, genes = panel.basis.request, np.isin(np.arange(adata.n_vars), panel.genes)
     included = Request(include=request.include, symbols=request.symbols, missing="ignore")
-    must = names_of.choose(adata, included).include
-    candidates = joining_candidates(adata, panel, must)
-    alike = {name: rows for name, rows in candidates.alike.items() if genes[rows].sum() < 2}
-    return replace(candidates, allowed=candidates.allowed | genes, alike=alike)
+    must = np.flatnonzero(names_of.choose(adata, included).included)
+    problem = joining_problem(adata, panel, must)
+    alike = {name: rows for name, rows in problem.alike.items() if genes[rows].sum() < 2}
+    return replace(problem, allowed=problem.allowed | genes, alike=alike)
 
 
 def _certificates(
-    adata: AnnData, candidates: Candidates, best: Panel, tolerance: float, key: str | None
+    adata: AnnData, problem: Problem, best: Panel, tolerance: float, key: str | None
 ) -> pd.DataFrame:
     """Return what is known of every gene, also from an earlier search; a row per gene."""
     states = pd.DataFrame(index=adata.var_names)
@@ -222,7 +226,7 @@ def _certificates(
     recorded = -1.0 if "dropped" in entry else float(entry.get("tolerance", -1.0))
     for name, is_within in results.CERTIFICATES.items():
         lost = tolerance if is_within else 0.0
-        states[name] = results.certificates(best, candidates, lost)
+        states[name] = results.certificates(best, problem, lost)
         if lost <= recorded and f"{key}_{name}" in adata.var:
             earlier = adata.var[f"{key}_{name}"].astype(states[name].dtype)
             states[name] = states[name].where(states[name] != OPEN, earlier)
@@ -288,17 +292,17 @@ def _sharpen(
 
 
 def _store_beside(
-    adata: AnnData, panel: GenePanel, candidates: Candidates, best: Panel, seconds: float | None
+    adata: AnnData, panel: GenePanel, problem: Problem, best: Panel, seconds: float | None
 ) -> None:
     """Store a panel that is better than a selection."""
     of = str(panel.named.key)
     entry, key = adata.uns[of], f"{of}_best"
     about = {name: entry[name] for name in _SHARED if name in entry} | {"best_of": of}
     if "batches" in about:
-        order = candidates.genes[best.order[: best.n_selected]]
+        order = problem.genes[best.order[: best.n_selected]]
         about["preserved_in_batches"] = panel.basis.criterion.preserved_in_sets(order)
     request = replace(results.request_of(adata, of), search="best", time_limit=seconds)
     request = replace(request, n_genes=best.n_selected)
-    frame, entry = panel_to_keep(adata, best, candidates, request, key, **about)
+    frame, entry = panel_to_keep(adata, best, problem, request, key, **about)
     frame[f"{key}_included"] = must_haves(adata, panel.named)
     results.store(adata, key, entry, var=frame)

@@ -12,7 +12,7 @@ from glfs_bio.criterion.criterion import Criterion, units_of_noise
 from glfs_bio.criterion.platform import Detection
 from glfs_bio.options import Request
 from glfs_bio.selection import rank_genes
-from glfs_bio.solvers.panel import Candidates
+from glfs_bio.solvers.panel import Problem
 
 ORDER = np.array([7, 0, 3, 11, 5])
 EVERY = np.arange(12)
@@ -93,12 +93,12 @@ def test_genes_that_may_not_be_chosen_are_still_to_be_kept(clusters, method):
     """The scale is that of all genes, whatever genes may be in the panel."""
     request = Request.of(6, method=method, n_comps=8, n_neighbors=5)
     candidates = np.arange(1, 40, 2)
-    some = replace(Candidates.of(40), allowed=np.isin(np.arange(40), candidates))
-    ranking = rank_genes(clusters, request, candidates=some)
+    some = replace(Problem.of(40), allowed=np.isin(np.arange(40), candidates))
+    ranking = rank_genes(clusters, request, problem=some)
     panel = candidates[ranking.order[:6]]
     criterion = Criterion(build_problems(clusters, request.resolved_structure))
     np.testing.assert_allclose(ranking.preserved, criterion.preserved(panel), rtol=1e-9)
     losses = ranking.losses[ranking.order[:6]]
     np.testing.assert_allclose(losses, criterion.losses(panel), rtol=1e-9)
-    fixed = rank_genes(clusters, request, candidates=Candidates.of(40, panel))
+    fixed = rank_genes(clusters, request, problem=Problem.of(40, panel))
     assert fixed.preserved[-1] == pytest.approx(ranking.preserved[-1], rel=1e-9)

@@ -11,12 +11,12 @@ from glfs_bio.criterion.criterion import (
     NOISE_OF_CELLS,
     POWER,
     Criterion,
-    ExpressionTerm,
     GenesTerm,
     LabelsTerm,
-    StructureTerm,
     Target,
     ValuesTerm,
+    expression_matrix,
+    structure_matrix,
 )
 from glfs_bio.errors import InvalidValue
 
@@ -110,7 +110,7 @@ def test_genes_and_structure(problems, criterion_of, is_definition, above_noise)
         structure = in_units @ basis * np.sqrt(kappa)
         few, every = genes[some].T @ genes[some], power(structure.T @ structure, POWER)
         matrices.append(3.0 * few / np.trace(few) + every / np.trace(every))
-    is_definition(criterion_of((GenesTerm(some), 3.0), StructureTerm()), matrices, NOISE)
+    is_definition(criterion_of((GenesTerm(some), 3.0), structure_matrix), matrices, NOISE)
 
 
 def test_expression(problems, criterion_of, is_definition):
@@ -119,7 +119,7 @@ def test_expression(problems, criterion_of, is_definition):
     for problem in problems:
         expressed = of_problem(problem, NOISE)[0] / problem.units[:, None]
         matrices.append(expressed.T @ expressed)
-    is_definition(criterion_of(ExpressionTerm()), matrices, NOISE)
+    is_definition(criterion_of(expression_matrix), matrices, NOISE)
 
 
 def test_a_weight_of_two_is_two_cells(problems, above_noise):
@@ -138,7 +138,7 @@ def test_a_weight_of_two_is_two_cells(problems, above_noise):
 
 
 OF_CELLS = LabelsTerm(CODES), ValuesTerm(CODES[:, None] * 1.0)
-OF_GENES = StructureTerm(), ExpressionTerm(), GenesTerm(np.array([0, 2]))
+OF_GENES = structure_matrix, expression_matrix, GenesTerm(np.array([0, 2]))
 
 
 @pytest.mark.parametrize("term", [*OF_CELLS, *OF_GENES], ids=lambda term: type(term).__name__)

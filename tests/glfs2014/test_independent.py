@@ -10,7 +10,7 @@ from glfs_bio.cells.graph import knn_graph, laplacian
 from glfs_bio.glfs2014 import path
 from glfs_bio.glfs2014.path import kkt_residuals, minimise
 from glfs_bio.glfs2014.variance import Variance
-from glfs_bio.methods import OBJECTIVES
+from glfs_bio.solvers.panel import method_of
 
 RTOL, SHAPES = 1e-10, [(12, 30), (30, 12), (20, 20)]
 
@@ -76,7 +76,7 @@ def problem(n, d, *, seed=0):
 
 def variance_of(x, b, name="exact"):
     kappa, basis = np.linalg.eigh(b)
-    return Variance((OBJECTIVES[name].whitened(x @ (basis * np.sqrt(kappa)), kappa),))
+    return Variance((method_of("objective", name).whitened(x @ (basis * np.sqrt(kappa)), kappa),))
 
 
 @pytest.mark.parametrize("name", ["exact", "printed"])

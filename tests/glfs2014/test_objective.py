@@ -16,9 +16,9 @@ from glfs_bio.errors import InvalidType, InvalidValue
 from glfs_bio.glfs2014 import Exact, path
 from glfs_bio.glfs2014.path import minimise, two_loop
 from glfs_bio.glfs2014.variance import Variance
-from glfs_bio.methods import OBJECTIVES
 from glfs_bio.options import Request
 from glfs_bio.selection import rank_genes
+from glfs_bio.solvers.panel import method_of
 
 EXAMPLES = settings(all_panels.EXAMPLES, max_examples=40)
 TOL = 1e-6
@@ -27,7 +27,9 @@ TOL = 1e-6
 def objective_of(genes, stiffness, name="exact"):
     """Of reduced genes, (n_genes, r), with ``K = VᵀBV``, (r, r)."""
     kappa, basis = np.linalg.eigh(stiffness)
-    return Variance((OBJECTIVES[name].whitened(genes @ (basis * np.sqrt(kappa)), kappa),))
+    return Variance(
+        (method_of("objective", name).whitened(genes @ (basis * np.sqrt(kappa)), kappa),)
+    )
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from glfs_bio.cells.graph import knn_graph, laplacian
 from glfs_bio.options import Request
 from glfs_bio.selection import rank_genes
-from glfs_bio.solvers.panel import Candidates
+from glfs_bio.solvers.panel import Problem
 
 FULL = {"n_comps": None, "standardize": None, "n_neighbors": 5, "lambda1": 10.0}
 
@@ -90,7 +90,7 @@ def test_same_genes_and_gains(small, method):
 
 def test_included_genes_are_covered_first(small, method):
     request = Request.of(6, method=method, **FULL)
-    ranking = rank_genes(small, request, candidates=Candidates.of(20, [12, 3]))
+    ranking = rank_genes(small, request, problem=Problem.of(20, [12, 3]))
     agree(ranking, *by_brute_force([OneBatch(small, 10.0)], method, 6, include=[3, 12]))
 
 

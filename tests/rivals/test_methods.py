@@ -13,12 +13,11 @@ from glfs_bio.criterion.criterion import Target
 from glfs_bio.criterion.platform import Detection
 from glfs_bio.errors import InvalidValue
 from glfs_bio.glfs2014 import Exact
-from glfs_bio.methods import METHODS
 from glfs_bio.options import Request
 from glfs_bio.pp import select_genes
 from glfs_bio.rivals import QAlpha, SparsePCA
 from glfs_bio.selection import rank_genes
-from glfs_bio.solvers.panel import Candidates
+from glfs_bio.solvers.panel import METHODS, Problem
 
 #: Two components hold three groups, and the mean of a gene is none of their structure.
 OF_GROUPS = {"sparse_pca": SparsePCA(n_components=2), "q_alpha": QAlpha(centered=True)}
@@ -90,8 +89,8 @@ def test_only_the_criterion_answers_some_questions(clusters, method):
         ("objective", {"objective": "exact"}, {}),
         ("objective", {"objective": Exact(lam=1.0)}, {}),
         ("preserve", {}, {"target": Target()}),
-        ("platform", {}, {"candidates": replace(Candidates.of(40), detection=failing)}),
-        ("platform", {}, {"candidates": replace(Candidates.of(40), detection=dark)}),
+        ("platform", {}, {"problem": replace(Problem.of(40), detection=failing)}),
+        ("platform", {}, {"problem": replace(Problem.of(40), detection=dark)}),
     ):
         with refused(InvalidValue, argument):
             request = Request.of(**{"n_genes": 5, "method": method} | options)
@@ -113,6 +112,6 @@ def test_included_genes_come_first_in_their_own_order(small, method):
     request = Request.of(4, method=method, n_comps=None)
     plain = rank_genes(small, request)
     worst, bad = plain.order[-1], plain.order[-2]
-    ranking = rank_genes(small, request, candidates=Candidates.of(20, [worst, bad]))
+    ranking = rank_genes(small, request, problem=Problem.of(20, [worst, bad]))
     np.testing.assert_array_equal(ranking.order, [bad, worst, *plain.order[:-2]])
     np.testing.assert_array_equal(ranking.weights, plain.weights)

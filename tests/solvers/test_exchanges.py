@@ -111,11 +111,11 @@ def test_an_exchange_respects_priority(random_errors):
 def test_a_gene_that_leaves_leaves_nothing_behind(random_errors):
     blocks = random_errors(1, n_blocks=2)
     plain, other = (Greedy(blocks, across=Largest(np.ones(2), 100.0)) for _ in range(2))
-    plain.enter(3)
+    plain.measure(3)
     for gene in (3, 5, 0):
-        other.enter(gene)
+        other.measure(gene)
     for gene in (5, 0):
-        other.leave(gene)
+        other.measure(gene, -1.0)
     np.testing.assert_allclose(other.waiting, plain.waiting)
     np.testing.assert_array_equal(other.can_enter, plain.can_enter)
 
