@@ -558,7 +558,11 @@ def public(function: Callable[Parameters, Result]) -> Callable[Parameters, Resul
         for name in () if takes_all else kwargs.keys() - parameters.keys():
             remedy = place_of(name, kwargs[name], parameters) or "leave it out"
             raise InvalidType(f"`{name}` is no argument of {function.__name__}: {remedy}")
-        if not _is_heard():
+        settings = getattr(sys.modules.get("scanpy"), "settings", None)
+        is_asked = getattr(settings, "verbosity", 0) >= _progress.INFO
+        is_logged = _progress.log.isEnabledFor(logging.INFO)
+        is_watched = _progress.KERNEL in sys.modules or Console(stderr=True).is_terminal
+        if not (is_asked or is_logged or is_watched):
             return function(*args, **kwargs)
         name = function.__name__.replace("_", " ")
         with _progress.collected() as lines, _progress.progress(name):
@@ -567,15 +571,6 @@ def public(function: Callable[Parameters, Result]) -> Callable[Parameters, Resul
         return result
 
     return called
-
-
-def _is_heard() -> bool:
-    """Return whether somebody looks, at a notebook or a terminal, or asked for information."""
-    settings = getattr(sys.modules.get("scanpy"), "settings", None)
-    is_asked = getattr(settings, "verbosity", 0) >= _progress.INFO
-    is_logged = _progress.log.isEnabledFor(logging.INFO)
-    is_watched = _progress.KERNEL in sys.modules or Console(stderr=True).is_terminal
-    return bool(is_asked or is_logged or is_watched)
 
 
 def _checked(name: str, value: Mapping[Any, Any], check: _Check) -> dict[str, Any]:

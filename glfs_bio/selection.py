@@ -211,14 +211,15 @@ def warn_of_noise(criterion: Criterion) -> None:
 def of_draws(problem: Problem) -> Problem:
     """Return the problem over draws of what the platform detects, where these differ."""
     detection, seed = problem.detection, problem.random_state
-    if detection is AS_REFERENCE or not detection.varies:
+    if not detection.varies:
         return problem
     return replace(problem, criterion=OnPlatform(problem.criterion, detection, random_state=seed))
 
 
 def best_panel(problem: Problem) -> Panel:
     """Choose the panel that preserves most, in the mean of draws of a platform, and measure it."""
-    criterion, minimised, info = problem.criterion, of_draws(problem), dict[str, Any]()
+    criterion, info = problem.criterion, dict[str, Any]()
+    minimised = problem if problem.detection is AS_REFERENCE else of_draws(problem)
     if problem.search == "best" and criterion.has_anything:
         panel = best(minimised)
     else:

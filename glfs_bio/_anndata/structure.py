@@ -219,7 +219,8 @@ def compute(adata: AnnData, inputs: dict[str, Any], spec: StructureSpec) -> Stru
     batch = inputs["batch"]
     with nullcontext() if batch is None else naming(batch="batch_key"):
         sets = build_problems(spec=spec, **inputs)
-    _warn_of_units(adata, inputs["data"], sets)
+    if adata.n_vars >= _MANY_GENES:
+        _warn_of_units(adata, inputs["data"], sets)
     rows = [np.arange(adata.n_obs)]
     if batch is not None:
         rows = [cells for _, cells in split(batch, adata.n_obs) if cells is not None]
@@ -229,8 +230,6 @@ def compute(adata: AnnData, inputs: dict[str, Any], spec: StructureSpec) -> Stru
 
 def _warn_of_units(adata: AnnData, data: RowMatrix, sets: Sequence[Cells]) -> None:
     """Warn of genes that are all scaled, or of one too large, where the matrix seemed right."""
-    if adata.n_vars < _MANY_GENES:
-        return
     variance, texts = np.mean([batch.variance for batch in sets], axis=0), []
     varying = variance[variance > 0]
     if len(varying) >= _MANY_GENES and (np.abs(varying - 1.0) < _ALIKE).mean() > _NEARLY_ALL:

@@ -165,12 +165,14 @@ class ScaledGenes:
         self, n_comps: int, seed: int | None, tolerance: float = LEADING, start: Array | None = None
     ) -> Array:
         """Leading eigenvectors of ``X̃ᵀX̃``, columns as `start`, which are near them."""
-
-        def times(weights: Array) -> Array:
-            return self.weights(self.scores(weights)).astype(np.float64, copy=False)
-
         return leading_eigenvectors(
-            times, self.shape[1], n_comps, seed, tolerance, self.rounding, start
+            lambda weights: self.weights(self.scores(weights)).astype(np.float64, copy=False),
+            self.shape[1],
+            n_comps,
+            seed,
+            tolerance,
+            self.rounding,
+            start,
         )[1]
 
 

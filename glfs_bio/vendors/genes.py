@@ -466,8 +466,8 @@ def _by_type(
     """Yield types with genes: of a column of types, or of a column of genes or flags per type."""
     table = sheets.headed(rows, type or gene, heads=_HEADS)
     heads, kinds = table.heads, table.kinds
-    of_type = table.named(source, "type", type) or table.headed(sheets.HEADS["type"])[:1]
-    of_genes = table.named(source, "gene", gene) or _gene_columns(table, of_type)
+    of_type = table.columns_named(source, "type", type) or table.headed(sheets.HEADS["type"])[:1]
+    of_genes = table.columns_named(source, "gene", gene) or _gene_columns(table, of_type)
     further = [at for at, head in enumerate(heads) if head and at not in of_genes]
     are_types = all(heads[at] and not sheets.is_head(heads[at], _HEADS) for at in of_genes)
     if of_type and of_genes:

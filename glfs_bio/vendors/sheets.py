@@ -159,7 +159,7 @@ class Sheet:
         columns = list(enumerate(self.plain))
         return [at for head in heads for at, text in columns if re.fullmatch(head, text)]
 
-    def named(self, source: object, argument: str, head: str | None) -> list[int]:
+    def columns_named(self, source: object, argument: str, head: str | None) -> list[int]:
         """Return the column that the caller names, or none."""
         if head is not None and self.heads.count(head) != 1:
             text = f"`{argument}={short(head)}` heads no column of {source}, or several"
@@ -277,7 +277,7 @@ def _columns(
 ) -> dict[str, int]:
     """Return the columns of a table by what they hold: ``gene``, ``id`` and `further` ones."""
     if column is not None:
-        return {"gene": sheet.named(source, "column", column)[0]}
+        return {"gene": sheet.columns_named(source, "column", column)[0]}
     if sheet.rows and EXPRESSION in sheet.rows[0] and not any(sheet.heads):
         return {"gene": 1, "id": 0}
     gene = _gene_column(sheet)
