@@ -18,7 +18,7 @@ from anndata import AnnData
 from scipy.sparse import csr_matrix
 from sklearn.model_selection import train_test_split
 
-from glfs_bio.cells.cells import StructureSpec, build_problems
+from glfs_bio.cells.cells import StructureSpec, build_cells
 from glfs_bio.cells.noise import SMALLEST_SHARE
 
 from .data import LABEL, Cells, folder, some
@@ -160,7 +160,7 @@ TOLD_OF = ("structure", "noise", "structure over noise + σ_0²")
 
 def seen(adata: AnnData) -> pd.DataFrame:
     """Return logarithms of the structure of each gene, its noise, and how clear it is."""
-    cells = build_problems(adata.X, StructureSpec())[0]
+    cells = build_cells(adata.X, StructureSpec())[0]
     noise = cells.residuals
     structure = np.maximum(cells.variance - noise, SMALLEST_SHARE * cells.variance)
     with np.errstate(divide="ignore"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .cells.cells import FEWEST_CELLS, build_problems, full_rank_fits, split
+from .cells.cells import FEWEST_CELLS, build_cells, full_rank_fits, split
 from .cells.graph import check_coordinates, check_graph
 from .criterion.criterion import Criterion, OnPlatform
 from .criterion.platform import AS_REFERENCE
@@ -58,7 +58,7 @@ def rank_genes(
         spec, whole_space, where = request.resolved_structure, ranker.whole_space, representation
         where = None if where is None else check_coordinates(where, n_cells)
         graph = None if graph is None else check_graph(graph, n_cells)
-        cells = build_problems(
+        cells = build_cells(
             data, spec, representation=where, graph=graph, batch=batch, whole_space=whole_space
         )
     targets = None if target is None else [target.rows(rows) for _, rows in split(batch, n_cells)]

@@ -24,7 +24,7 @@ from refusals import faults, refused
 from scipy import sparse
 
 import glfs_bio
-from glfs_bio.cells.cells import StructureSpec, build_problems
+from glfs_bio.cells.cells import StructureSpec, build_cells
 from glfs_bio.criterion.criterion import NOISE, Criterion
 from glfs_bio.data import matrix as rows
 from glfs_bio.errors import Caution, Refusal
@@ -294,7 +294,7 @@ def _cells(seed):
 @pytest.fixture(params=[1, 2], ids=["one set of cells", "two batches"])
 def problems(request):
     batch = None if request.param == 1 else np.tile(["a", "b"], 30)
-    return build_problems(_cells(0), StructureSpec(n_comps=6, n_neighbors=5), batch=batch)
+    return build_cells(_cells(0), StructureSpec(n_comps=6, n_neighbors=5), batch=batch)
 
 
 @pytest.fixture

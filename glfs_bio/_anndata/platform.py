@@ -14,7 +14,7 @@ from anndata import AnnData
 from scipy import sparse
 
 from ..cells import noise
-from ..cells.cells import StructureSpec, build_problems
+from ..cells.cells import StructureSpec, build_cells
 from ..criterion.platform import AS_REFERENCE, Detection
 from ..data.matrix import RowMatrix, doubled, with_values
 from ..errors import InvalidType, InvalidValue, NotFound, Refusal, listed, naming, note, short
@@ -184,7 +184,7 @@ def signal_of(adata: AnnData, layer: str | None = None) -> Array | None:
     data = _logarithmised(adata, layer)
     if data.shape[0] < FEWEST_CELLS:
         return None
-    cells = build_problems(data, StructureSpec())[0]
+    cells = build_cells(data, StructureSpec())[0]
     return noise.signal(cells.variance, cells.residuals)
 
 

@@ -117,7 +117,7 @@ def _opened(matrix: Any) -> RowMatrix:
 
 
 def inputs(adata: AnnData, spec: StructureSpec) -> dict[str, Any]:
-    """Return what :func:`.cells.build_problems` takes; warn of values not log-normalised."""
+    """Return what :func:`.cells.build_cells` takes; warn of values not log-normalised."""
     if spec.batch_key is not None and spec.neighbors_key is not None:
         key = short(spec.neighbors_key)
         raise InvalidValue(f"`neighbors_key={key}` conflicts with `batch_key`: remove one")

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import checks, codec
 from ..cells import noise
-from ..cells.cells import OF_STORED, Cells, StructureSpec, build_problems, split
+from ..cells.cells import OF_STORED, Cells, StructureSpec, build_cells, split
 from ..cells.graph import MOST_EXACT
 from ..criterion.criterion import Criterion
 from ..data.matrix import is_sparse, moments
@@ -218,7 +218,7 @@ def compute(adata: AnnData, inputs: dict[str, Any], spec: StructureSpec) -> Stru
     """Compute the structure, from what was read."""
     batch = inputs["batch"]
     with nullcontext() if batch is None else naming(batch="batch_key"):
-        sets = build_problems(spec=spec, **inputs)
+        sets = build_cells(spec=spec, **inputs)
     if adata.n_vars >= _MANY_GENES:
         _warn_of_units(adata, inputs["data"], sets)
     rows = [np.arange(adata.n_obs)]

@@ -293,7 +293,7 @@ def full_rank_fits(n_cells: int, n_genes: int) -> None:
         raise InvalidValue(f"{text}: give it a number, such as 50")
 
 
-def build_problems(
+def build_cells(
     data: Matrix | RowMatrix,
     spec: StructureSpec,
     *,

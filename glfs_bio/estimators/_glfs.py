@@ -10,7 +10,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .. import checks
-from ..cells.cells import build_problems, refuse_ignored
+from ..cells.cells import build_cells, refuse_ignored
 from ..criterion.criterion import LabelsTerm, Target, ValuesTerm, expression_matrix
 from ..data.matrix import RowMatrix
 from ..data.threads import few_threads
@@ -429,5 +429,5 @@ class SupervisedGLFS(GLFS):
             checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
         check_sizes(X.shape, request.structure, sizes, X.shape[1])
         spec, wide = request.resolved_structure, request.ranker.whole_space
-        (problem,) = build_problems(X, spec, graph=graph, of_classes=True, whole_space=wide)
+        (problem,) = build_cells(X, spec, graph=graph, of_classes=True, whole_space=wide)
         return X, problem

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from glfs_bio.cells import cells as sample
 from glfs_bio.cells import graph, noise
-from glfs_bio.cells.cells import StructureSpec, build_problems
+from glfs_bio.cells.cells import StructureSpec, build_cells
 from glfs_bio.cells.graph import check_graph, knn_graph, laplacian, quadratic_form
 from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.errors import InvalidValue
@@ -119,7 +119,7 @@ def test_a_sample_is_drawn_by_the_seed(counts, monkeypatch):
 
 def test_coordinates_that_are_all_alike(clusters):
     with refused(InvalidValue, "representation"):
-        build_problems(clusters, StructureSpec(), representation=np.ones((90, 3)))
+        build_cells(clusters, StructureSpec(), representation=np.ones((90, 3)))
 
 
 def test_genes_that_a_sample_misses_are_noise(monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from glfs_bio.cells import noise
-from glfs_bio.cells.cells import StructureSpec, build_problems
+from glfs_bio.cells.cells import StructureSpec, build_cells
 from glfs_bio.cells.graph import knn_graph, laplacian
 from glfs_bio.cells.noise import edge, permuted
 from glfs_bio.data import threads as parallel
@@ -53,7 +53,7 @@ def test_structured_genes_are_the_reliable_ones(clusters):
 
 
 def reduced(data, **options):
-    return build_problems(data, StructureSpec(**options))[0]
+    return build_cells(data, StructureSpec(**options))[0]
 
 
 @pytest.mark.parametrize(("n_cells", "n_genes"), [(100, 900), (300, 300), (600, 150)])

@@ -10,7 +10,7 @@ from all_panels import greedy_panel
 from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 
-from glfs_bio.cells.cells import StructureSpec, build_problems
+from glfs_bio.cells.cells import StructureSpec, build_cells
 from glfs_bio.criterion.criterion import Criterion, LabelsTerm, OnPlatform, Target
 from glfs_bio.criterion.error import Largest
 from glfs_bio.criterion.platform import Detection
@@ -25,7 +25,7 @@ def problems():
     first = groups @ genes + rng.normal(scale=0.3, size=(60, 12))
     second = groups @ genes[:, ::-1] + rng.normal(scale=0.3, size=(60, 12))
     batch, options = np.repeat(["a", "b"], 60), StructureSpec(n_comps=6, n_neighbors=5)
-    return build_problems(np.vstack([first, second]), options, batch=batch)
+    return build_cells(np.vstack([first, second]), options, batch=batch)
 
 
 def worst_by_definition(problems, panel):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from glfs_bio.cells.cells import StructureSpec, build_problems
+from glfs_bio.cells.cells import StructureSpec, build_cells
 from glfs_bio.criterion.criterion import Criterion, units_of_noise
 from glfs_bio.criterion.platform import Detection
 from glfs_bio.options import Request
@@ -74,9 +74,9 @@ def test_batches_are_averaged(problems, criterion):
 def test_cells_twice_are_the_same_as_once(clusters):
     """As two batches that are alike: a mean, not a sum."""
     options = StructureSpec(n_comps=5, n_neighbors=5)
-    once = Criterion(build_problems(clusters, options))
+    once = Criterion(build_cells(clusters, options))
     batch = np.repeat(["a", "b"], len(clusters))
-    twice = Criterion(build_problems(np.vstack([clusters, clusters]), options, batch=batch))
+    twice = Criterion(build_cells(np.vstack([clusters, clusters]), options, batch=batch))
     np.testing.assert_allclose(twice.preserved(EVERY), once.preserved(EVERY), rtol=1e-8)
 
 
@@ -96,7 +96,7 @@ def test_genes_that_may_not_be_chosen_are_still_to_be_kept(clusters, method):
     some = replace(Problem.of(40), allowed=np.isin(np.arange(40), candidates))
     ranking = rank_genes(clusters, request, problem=some)
     panel = candidates[ranking.order[:6]]
-    criterion = Criterion(build_problems(clusters, request.resolved_structure))
+    criterion = Criterion(build_cells(clusters, request.resolved_structure))
     np.testing.assert_allclose(ranking.preserved, criterion.preserved(panel), rtol=1e-9)
     losses = ranking.losses[ranking.order[:6]]
     np.testing.assert_allclose(losses, criterion.losses(panel), rtol=1e-9)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from glfs_bio.cells.cells import StructureSpec, build_problems
+from glfs_bio.cells.cells import StructureSpec, build_cells
 from glfs_bio.criterion.criterion import Criterion
 from glfs_bio.criterion.panel import MeasuredPanel, n_matched
 
@@ -97,7 +97,7 @@ def test_losses_are_differences(measured, by_definition):
 def test_exchanges_are_joined_over_batches_one_by_one(worst):
     data = np.random.default_rng(0).normal(size=(200, 2000)) + np.eye(200, 2000)
     batch = np.arange(200) % 20
-    criterion = Criterion(build_problems(data, StructureSpec(n_comps=5), batch=batch), worst=worst)
+    criterion = Criterion(build_cells(data, StructureSpec(n_comps=5), batch=batch), worst=worst)
     panel = MeasuredPanel(criterion, np.arange(50))
     assert (len(panel.posteriors), len(criterion.floors)) == (20, 20)
     tracemalloc.start()

@@ -11,7 +11,7 @@ from hypothesis import assume, event, given, reject, settings
 from hypothesis import strategies as st
 from refusals import refused
 
-from glfs_bio.cells.cells import StructureSpec, build_problems
+from glfs_bio.cells.cells import StructureSpec, build_cells
 from glfs_bio.errors import InvalidType, InvalidValue
 from glfs_bio.glfs2014 import Exact, path
 from glfs_bio.glfs2014.path import minimise, two_loop
@@ -41,7 +41,7 @@ def objective():
 
 @pytest.fixture
 def of_cells(clusters):
-    (problem,) = build_problems(clusters, StructureSpec(n_comps=8))
+    (problem,) = build_cells(clusters, StructureSpec(n_comps=8))
     genes = problem.projections * problem.units[:, None]
     return objective_of(genes / abs(genes).max(), problem.stiffness)
 

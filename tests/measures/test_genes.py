@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score
 
-from glfs_bio.cells.cells import StructureSpec, build_problems
+from glfs_bio.cells.cells import StructureSpec, build_cells
 from glfs_bio.errors import InvalidValue
 from glfs_bio.measures.genes import imputed, redundancy, sums, totals, totals_by_label
 from glfs_bio.tl._stability import consensus, jaccard
@@ -97,7 +97,7 @@ def test_another_gene_never_predicts_less(order, size):
     rng = np.random.default_rng(0)
     groups = np.repeat(np.eye(4), 25, axis=0)
     data = groups @ rng.gamma(1.0, size=(4, 40)) + rng.normal(scale=0.5, size=(100, 40))
-    problems = build_problems(data, StructureSpec(n_comps=5, n_neighbors=5))
+    problems = build_cells(data, StructureSpec(n_comps=5, n_neighbors=5))
     order = np.array(order)
     fewer, more = (imputed(problems, order[:n]) for n in (size, size + 1))
     left = order[size + 1 :]
@@ -109,7 +109,7 @@ def test_another_gene_never_predicts_less(order, size):
 def test_constant_genes(clusters):
     """They predict nothing and have nothing to be predicted."""
     clusters[:, 7] = 1.0
-    problems = build_problems(clusters, StructureSpec(n_comps=5, n_neighbors=5))
+    problems = build_cells(clusters, StructureSpec(n_comps=5, n_neighbors=5))
     without, with_constant = (imputed(problems, np.array(panel)) for panel in ([0], [0, 7]))
     assert np.isnan(without[7])
     np.testing.assert_array_equal(with_constant, without)
@@ -147,7 +147,7 @@ def test_against_regression_on_other_cells(real):
     sc.pp.normalize_total(adata, target_sum=1e4)
     sc.pp.log1p(adata)
     sc.pp.highly_variable_genes(adata, n_top_genes=1500, subset=True)
-    (problem,) = build_problems(adata.X, StructureSpec())
+    (problem,) = build_cells(adata.X, StructureSpec())
     values = adata.X.toarray().astype(float)
     structure = problem.basis @ problem.projections.T
     rng = np.random.default_rng(0)

@@ -10,7 +10,7 @@ import pytest
 from all_panels import NONE, greedy_panel, problem_of, tried
 from numpy.testing import assert_allclose
 
-from glfs_bio.cells.cells import StructureSpec, build_problems
+from glfs_bio.cells.cells import StructureSpec, build_cells
 from glfs_bio.criterion.criterion import Criterion
 from glfs_bio.solvers.greedy import LARGEST, SHARE, Greedy, select
 
@@ -147,7 +147,7 @@ def test_no_more_than_the_largest():
     """More genes than an automatic panel has, each a direction of its own."""
     rng = np.random.default_rng(0)
     data = rng.normal(size=(620, LARGEST + 40))
-    (problem,) = build_problems(data, StructureSpec(n_comps=3, n_neighbors=5))
+    (problem,) = build_cells(data, StructureSpec(n_comps=3, n_neighbors=5))
     panel = greedy_panel(Criterion([problem]), None)
     assert len(panel.preserved) == LARGEST
     assert panel.n_selected <= LARGEST
@@ -156,7 +156,7 @@ def test_no_more_than_the_largest():
 def test_what_is_in_keeps_everything(clusters):
     """Genes that vary are all in; what is left to choose from is constant."""
     data = np.hstack([clusters[:, :6], np.ones((90, 4))])
-    criterion = Criterion(build_problems(data, StructureSpec(n_comps=3, n_neighbors=5)))
+    criterion = Criterion(build_cells(data, StructureSpec(n_comps=3, n_neighbors=5)))
     for size in (6, 8):
         panel = greedy_panel(criterion, size, np.arange(6))
         assert panel.preserved[5:] == pytest.approx(1.0)
