@@ -119,8 +119,7 @@ def select_genes(
         ``"heat_shock"``, ``"dissociation"``, ``"controls"``.  Genes called by a clone or a locus
         (``RP11-156E8.1``) are selected only if included.  Excluded genes still belong to the
         structure, and genes that vary with them come in their place; blanks, negative controls
-        and spike-ins do not.  These, and names of clones and loci such as RP11-277L2.3, are
-        selected only if they are included by name.
+        and spike-ins do not, and are selected only if they are included by name.
     ignore : str, pattern or list, default None
         Genes, as in `exclude`, that neither count as structure nor can be selected, unless they are
         in `include` too: these add nothing.  Not together with `use_rep` or `neighbors_key`, whose

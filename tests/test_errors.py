@@ -36,7 +36,7 @@ def test_doors_have_words_of_their_own():
     text = "`n_jobs=2` is in `adata.obs`, `False`: run `glfs_bio.tl.stability(adata)` on `'X_pca'`"
     shown = {name: show(text) for name, show in DOORS.items()}
     assert shown["Python"] == text
-    assert shown["R"] == 'BPPARAM = 2 is in colData(x), FALSE: run glfs_stability(x) on "PCA"'
+    assert shown["R"] == 'BPPARAM = 2 is in colData(x), FALSE: run glfs_stability(x) on "X_pca"'
     assert (
         shown["shell"] == "n_jobs 2 is in obs, false: run glfs_bio.tl.stability in Python on X_pca"
     )
