@@ -149,7 +149,7 @@ def answerable(
     }
     options = [name for name, is_asked in of_criterion.items() if is_asked]
     if options and not method.by_criterion:
-        raise InvalidValue(f"`{options[0]}` needs `objective='error'`, not {method.name}: drop one")
+        raise InvalidValue(f"`{options[0]}` is not for selection by {method.name}: leave one out")
     if request.search == "best" and request.across == "worst":
         raise InvalidValue("`search='best'` is for the mean over batches: leave `across` out")
     if detection is AS_REFERENCE:

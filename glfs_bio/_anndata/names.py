@@ -366,7 +366,7 @@ def choose(adata: AnnData, request: Request) -> Problem:
         raise InvalidValue(f"`include` has genes of `exclude`: {listed(both)}: remove them")
     allowed = ~excluded & (included | ~(silent | nameless))
     if adata.n_vars and not allowed.any():
-        argument = "exclude" if ignore is None else "ignore"
+        argument = "exclude" if request.exclude is not None or ignore is None else "ignore"
         raise InvalidValue(f"`{argument}` leaves no candidate gene: name fewer genes")
     left_out = adata.var_names[controls & ~included & ~excluded]
     if len(left_out) and missing != "ignore":

@@ -225,7 +225,7 @@ def spillover_of(platform: Platform, share: float, name: str, labels: Labels) ->
         counts = table.reindex(columns=labels.names).fillna(0.0)
         shared = counts[(counts.sum(axis=1) > 0) & counts.index.isin(labels.names)]
         if shared.empty:
-            raise InvalidValue(f"`spillover_to` has no type of `labels`: {listed(table.index)}")
+            raise InvalidValue(f"`spillover_to` has {listed(table.index)}: name types of `labels`")
         of_others = [label for label in table if label not in labels.names]
         if of_others:
             note(f"`spillover_to`: {listed(of_others)} are no types here.")

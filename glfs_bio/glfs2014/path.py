@@ -189,7 +189,7 @@ def start(objective: Variance) -> tuple[Array, float]:
         if lam > 0:
             return beta, lam
         beta *= 2.0
-    raise InvalidValue("`X` has genes so unlike in size that no λ balances them: standardise them")
+    raise InvalidValue("`X` has genes too unlike in size for any λ: choose another `objective`")
 
 
 def _directions(phi: Phi, beta: Array) -> Array:
