@@ -330,7 +330,7 @@ def check_names(adata: AnnData) -> None:
     are_numbers = len(first) and first.str.isdecimal().all()
     for name in adata.var.select_dtypes(exclude=["number", "bool"]) if are_numbers else ():
         if np.mean([is_name(str(text)) for text in adata.var[name][:_SAMPLE]]) >= _MOSTLY:
-            raise InvalidValue(f"`adata` is named by numbers: pass `symbols={short(name)}`")
+            raise InvalidValue(f"`adata` has numeric names: use `symbols={short(name)}` or rename")
 
 
 def settled(adata: AnnData, request: Request, missing: Missing | None = None) -> Request:

@@ -83,7 +83,9 @@ def _argument(options: Mapping[str, Option], name: str, value: str | None) -> st
     if option.type is bool:
         opposite = option.flags.partition("/")[2]  # such as --no-transpose
         return opposite if text == "false" and opposite else option.spelling
-    return f"no {option.spelling}" if text == "nothing" else f"{option.spelling} {text}".strip()
+    if text == "nothing":
+        return f"{option.spelling} 0" if name == "n_comps" else f"no {option.spelling}"
+    return f"{option.spelling} {text}".strip()
 
 
 def _value(value: object) -> str:

@@ -184,6 +184,7 @@ def test_a_target_of_what_judges(arguments):
 
 OPTIONS = {
     "n_genes": Option("n_genes", type=int),
+    "n_comps": Option("n_comps", type=int),
     "transpose": Option("transpose", type=bool, flags="--transpose/--no-transpose"),
     "overwrite": Option("overwrite", type=bool),
     "panel": Option("panel", flags="PANEL"),
@@ -197,6 +198,7 @@ def test_words_of_the_shell():
         "`n_genes=0` is bad: pass `overwrite=True`": "--n-genes 0 is bad: pass --overwrite",
         "run `glfs_bio.tl.stability(adata)` on `adata.var`": "run glfs-bio stability on var",
         "`transpose=False` is bad": "--no-transpose is bad",
+        "pass `n_comps=None`, or `n_genes=None`": "pass --n-comps 0, or no --n-genes",
         "`panel=['CD3D', 'LYZ']` is bad": "PANEL CD3D,LYZ is bad",
         f"`adata` is raw: `{LOG_NORMALISE}`": "IN is raw: with --log1p",
         "`path='a.txt'` is not `'y'`": "a.txt is not y",
