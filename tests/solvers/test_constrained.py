@@ -75,7 +75,7 @@ def test_limits_hold(random_errors, problem, n_blocks, worst):
         error = criterion.errors(genes)[-1]
         best = min(criterion.errors(np.flatnonzero(one))[-1] for one in panels)
         start = criterion.errors(NONE)[-1]
-        # of 1,300 such problems the worst has 76 %; their mean is tested with the exchanges
+        # of the worst problem; the mean of several is tested with the exchanges
         assert (start - error) >= 0.7 * (start - best)
 
 
