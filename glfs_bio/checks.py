@@ -80,11 +80,11 @@ def keys(**arguments: object) -> None:
             raise InvalidValue(f"`{name}={short(value)}` {why}: choose another name")
 
 
-def no_anndata(values: object, name: str = "X") -> None:
+def no_anndata(values: object) -> None:
     """Refuse an AnnData object where a matrix is needed, and say what takes it."""
     if hasattr(values, "obs_names") and hasattr(values, "var_names"):
         remedy = "call `glfs_bio.pp.select_genes(adata)` or `glfs_bio.tl.classify(adata)`"
-        raise InvalidType(f"`{name}` is an AnnData object: pass its matrix `adata.X`, or {remedy}")
+        raise InvalidType(f"`X` is an AnnData object: pass its matrix `adata.X`, or {remedy}")
 
 
 def flags(**arguments: object) -> None:

@@ -106,16 +106,12 @@ def is_whole(numbers: Array) -> bool:
     return bool(np.isfinite(numbers).all() and (numbers == np.rint(numbers)).all())
 
 
-def check_classes(labels: NDArray[Any], at_least: int = 1, name: str = "y") -> NDArray[Any]:
-    """Return the classes, at least two with `at_least` samples each."""
-    classes, counts = np.unique(labels, return_counts=True)
+def check_classes(labels: NDArray[Any], name: str = "y") -> None:
+    """Refuse labels of fewer than two classes."""
+    classes = np.unique(labels)
     if len(classes) < 2:
         text = f"has one class, {listed(classes)}" if len(classes) else "has no label"
         raise InvalidValue(f"`{name}` {text}: at least two classes are needed")
-    if counts.min() < at_least:
-        text = f"`{name}` has classes of fewer than {at_least} samples"
-        raise InvalidValue(f"{text}: {listed(classes[counts < at_least])}: merge or remove them")
-    return classes
 
 
 def n_folds(counts: NDArray[np.intp], at_most: int) -> int:

@@ -1,7 +1,8 @@
 """What is asked for: a structure of the cells, a panel, its limits, its platform, its target.
 
 Each is a frozen record that refuses invalid values.  The command line and R take their options from
-these records: a new field is an option there too.
+these records: a new field is an option there too.  By :func:`public` functions refuse a field that
+is passed as an argument of its own, and name the record.
 """
 
 from __future__ import annotations
@@ -306,7 +307,7 @@ class Platform:
             raise InvalidValue(f"{text}: say how many a gene needs")
         for name, partners in _PARTNERS.items():
             value = getattr(self, name)
-            if value is not None and all(getattr(self, other) is None for other in partners):
+            if value is not None and all(getattr(self, partner) is None for partner in partners):
                 needs = " or ".join(partners)
                 raise InvalidValue(f"`{name}={short(value)}` needs {needs}: give both, or neither")
         if self.codebook is not None and not isinstance(self.codebook, str):

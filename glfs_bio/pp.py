@@ -155,9 +155,7 @@ def select_genes(
     use_rep : str, default None
         Key of ``.obsm`` that spans the subspace of the cells, or key of a stored :func:`structure`.
         None or ``"X"``: principal components of the matrix.
-    neighbors_key : str, default None
-        Key of ``.uns`` with a graph of ``sc.pp.neighbors``, or of ``sq.gr.spatial_neighbors``.
-        None: neighbours in the subspace.
+    <neighbors_key>
     n_comps : int, default 50
         Number of principal components.  None: full rank, for at most some hundred samples.
     <layer>
@@ -432,9 +430,7 @@ def structure(
         Number of principal components.  None: full rank.
     use_rep : str, default None
         Key of ``.obsm`` that spans the subspace of the cells.  None: principal components.
-    neighbors_key : str, default None
-        Key of ``.uns`` with a graph of ``sc.pp.neighbors``, or of ``sq.gr.spatial_neighbors``.
-        None: neighbours in the subspace.
+    <neighbors_key>
     n_neighbors : int, default None
         Number of neighbours of a cell, if the graph is computed.  None: 15; below 300 cells, 5 % of
         the cells, at least 8.

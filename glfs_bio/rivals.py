@@ -116,9 +116,9 @@ class LaplacianScore(Method):
         return by_value(values, problem)
 
 
-def _forms(problem: Cells) -> tuple[Array, Array, Array]:
+def _forms(cells: Cells) -> tuple[Array, Array, Array]:
     """``f̃ᵀLf̃`` and ``f̃ᵀDf̃``, and what rounding makes of the second where a gene is constant."""
-    data, graph = doubled(problem.data), problem.data_graph
+    data, graph = doubled(cells.data), cells.data_graph
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     size = _squares(data, degrees)
     if not sparse.issparse(data):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from .cells.cells import FEWEST_CELLS, build_cells, full_rank_fits, split
+from .cells.cells import FEWEST_CELLS, build_cells, split
 from .cells.graph import check_coordinates, check_graph
 from .criterion.criterion import Criterion, OnPlatform
 from .criterion.platform import AS_REFERENCE
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 #: So many of the genes that limits rule out are listed.
 _STRONGEST = 20
+#: Copies, at the least, of genes × rank and of cells × rank that full rank takes.
+_OF_GENES, _OF_CELLS = 4, 8
 
 
 def rank_genes(
@@ -117,11 +120,25 @@ def check_sizes(
         if n_genes is not None and n_genes > n_candidates:
             raise InvalidValue(f"`n_genes={short(n_genes)}` exceeds the {n_candidates} candidates")
     if spec.n_comps is None:
-        full_rank_fits(n_cells, n_features)
+        check_memory(n_cells, n_features)
     if n_cells < FEWEST_CELLS:
         raise InvalidValue(f"`X` has {n_cells} cells: at least {FEWEST_CELLS} are needed")
     if n_features == 1:
         raise InvalidValue("`X` has 1 gene (n_features=1): there is nothing to choose from")
+
+
+def check_memory(n_cells: int, n_genes: int) -> None:
+    """Refuse the problem at full rank where it would need more memory than there is."""
+    try:
+        available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # the system does not say
+        return
+    rank = min(n_cells, n_genes)
+    needed = 8 * rank * (_OF_GENES * n_genes + _OF_CELLS * n_cells)
+    if needed > available:
+        memory = f"about {needed / 1e9:.0f} GB for {n_cells} cells × {n_genes} genes"
+        text = f"`n_comps=None` needs {memory}, but {available / 1e9:.0f} GB are available"
+        raise InvalidValue(f"{text}: give it a number, such as 50")
 
 
 def answerable(

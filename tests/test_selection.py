@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from types import SimpleNamespace
 
 import anndata as ad
@@ -11,12 +12,15 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 from sklearn.decomposition import PCA
 
 import glfs_bio
 from glfs_bio._anndata.results import request_of
 from glfs_bio.cells.graph import knn_graph
+from glfs_bio.errors import InvalidValue
 from glfs_bio.pp import select_genes
+from glfs_bio.selection import check_memory
 from glfs_bio.solvers.panel import by_value, in_order, without_ties
 
 
@@ -174,3 +178,13 @@ def test_no_panel_is_better_than_the_bound(pbmc):
         share = pbmc.uns["glfs"]["preserved"][size - 1] / best
         assert pbmc.uns["glfs"]["optimality"][size - 1] <= share + 1e-9
         assert share <= 1 + 1e-9
+
+
+def test_a_system_that_does_not_say_its_memory(monkeypatch):
+    def unknown(_):
+        raise OSError
+
+    with refused(InvalidValue, "n_comps"):
+        check_memory(10**7, 10**6)
+    monkeypatch.setattr(os, "sysconf", unknown)
+    check_memory(10**7, 10**6)

@@ -488,7 +488,7 @@ def similar(name: str, names: Iterable[str]) -> list[str]:
 
 
 @cache
-def _sets_alike() -> dict[str, str]:
+def _set_of_each() -> dict[str, str]:
     """Return the set of each symbol and Ensembl id of ``nearly_identical.tsv``."""
     rows = list(members("nearly_identical.tsv"))
     set_of_symbol = {row["symbol"]: row["family"] for row in rows}
@@ -498,7 +498,7 @@ def _sets_alike() -> dict[str, str]:
 @lru_cache(2**17)  # genes are the same from call to call
 def set_alike(name: str) -> str | None:
     """Return the set that a symbol or an Ensembl id is in, by the name of its first gene."""
-    return _sets_alike().get(name.partition(".")[0] if name.startswith("ENS") else name)
+    return _set_of_each().get(name.partition(".")[0] if name.startswith("ENS") else name)
 
 
 def sets_alike(adata: AnnData, request: Request) -> dict[str, NDArray[np.intp]]:

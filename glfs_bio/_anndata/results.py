@@ -208,8 +208,8 @@ def store(adata: AnnData, key: str, entry: Mapping[str, Any], **contents: Any) -
             container = getattr(adata, attribute)  # of a view another one after each
             is_table = attribute in ("obs", "var")
             container[name] = _column(values[name], container.index) if is_table else values[name]
-    others = [result for result in adata.uns.values() if kind_of(result)]
-    last_written = max((int(codec.scalar(result["written"])) for result in others), default=0)
+    stored = [result for result in adata.uns.values() if kind_of(result)]
+    last_written = max((int(codec.scalar(result["written"])) for result in stored), default=0)
     adata.uns[key] = {**in_files(entry), "written": entry.get("written", last_written + 1)}
 
 
@@ -264,8 +264,8 @@ def entry(
     checks.texts(or_none=False, **{argument: key})
     result: dict[str, Any] = adata.uns.get(key, {})
     if kind_of(result) != kind or not result.keys() >= set(needs):
-        what = f"`glfs_bio.{KINDS[kind]}`{f' with {listed(needs)}' if needs else ''}"
-        text = f"`{argument}={short(key)}` is no result of {what}"
+        maker = f"`glfs_bio.{KINDS[kind]}`{f' with {listed(needs)}' if needs else ''}"
+        text = f"`{argument}={short(key)}` is no result of {maker}"
         raise NotFound(f"{text}: run it first, or choose another key")
     return result
 
@@ -441,13 +441,13 @@ def _sums(adata: AnnData, layer: str | None) -> str:
 
 def checksum(*contents: Any) -> str:
     """Return a checksum of texts, and of numbers in memory."""
-    parts: list[Any] = []
+    buffers: list[Any] = []
     for content in contents:
         if isinstance(content, str):
-            parts.append(content.encode())
+            buffers.append(content.encode())
         elif sparse.issparse(content):
             arrays = content.data, content.indices, content.indptr
-            parts += [content.format.encode(), *map(np.ascontiguousarray, arrays)]
+            buffers += [content.format.encode(), *map(np.ascontiguousarray, arrays)]
         else:
-            parts += [repr(content.shape).encode(), np.ascontiguousarray(content)]
-    return "-".join(f"{zlib.crc32(part):08x}" for part in parts)
+            buffers += [repr(content.shape).encode(), np.ascontiguousarray(content)]
+    return "-".join(f"{zlib.crc32(buffer):08x}" for buffer in buffers)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 #: Where ``pp.structure`` stores a structure; see :func:`slot_of` for those computed by the way.
 KEY = "glfs_structure"
-#: Where is kept how all genes show the cells, in ``.obsm`` and ``.uns``.
+#: Key of the view of all genes in ``.obsm`` and ``.uns``.
 ALL_GENES = "glfs_all_genes"
 #: What is stored of each set of cells next to its rows of ``.obsm`` and columns of ``.varm``.
 _NUMBERS = {"assay_noise": float, "noise_level": float, "graph_components": int, "chance": float}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
 
     #: Coordinates of the cells and their graph; None: computed.
-    Given: TypeAlias = tuple[Array | None, sparse.csr_array | None]
+    Geometry: TypeAlias = tuple[Array | None, sparse.csr_array | None]
 
 log = logging.getLogger(__name__)
 
@@ -44,8 +43,6 @@ FIRST_LOOK = 5_000
 FEWEST_CELLS, _FEW_CELLS = 3, 20
 #: A pivot of a smaller share of the largest is rounding.
 _RANK_TOLERANCE = 1e-10
-#: Copies, at the least, of genes × rank and of cells × rank that full rank takes.
-_OF_GENES, _OF_CELLS = 4, 8
 
 
 def refuse_ignored(remedy: str, **arguments: object) -> None:
@@ -279,20 +276,6 @@ def split(
     return [(str(names[code]), np.flatnonzero(codes == code)) for code in np.flatnonzero(is_large)]
 
 
-def full_rank_fits(n_cells: int, n_genes: int) -> None:
-    """Refuse the problem at full rank where it would need more memory than there is."""
-    try:
-        available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # the system does not say
-        return
-    rank = min(n_cells, n_genes)
-    needed = 8 * rank * (_OF_GENES * n_genes + _OF_CELLS * n_cells)
-    if needed > available:
-        memory = f"about {needed / 1e9:.0f} GB for {n_cells} cells × {n_genes} genes"
-        text = f"`n_comps=None` needs {memory}, but {available / 1e9:.0f} GB are available"
-        raise InvalidValue(f"{text}: give it a number, such as 50")
-
-
 def build_cells(
     data: Matrix | RowMatrix,
     spec: StructureSpec,
@@ -335,24 +318,24 @@ def build_cells(
     return sets
 
 
-def _reduced(sample: Sample, spec: StructureSpec, given: Given, whole_space: bool) -> Cells:
+def _reduced(sample: Sample, spec: StructureSpec, geometry: Geometry, whole_space: bool) -> Cells:
     """Return one set of cells, compared with chance where its structure is not evident."""
-    cells = _build(sample, spec, given, whole_space)
+    cells = _build(sample, spec, geometry, whole_space)
     if cells.strength >= noise.EVIDENT:
         return cells
-    where, graph = given  # those of the cells, which stay
+    where, graph = geometry  # those of the cells, which stay
     if where is not None and sample.chosen is not None:
         where = where[sample.chosen]
-    given, chance = (where, None if graph is None else cells.data_graph), 0.0
+    geometry, chance = (where, None if graph is None else cells.data_graph), 0.0
     for data in noise.permutations(sample.data, spec.random_state):
         rows = RowMatrix(data, checked=True)
         permuted = take_sample(rows, all_cells=True, random_state=spec.random_state)
-        chance = max(chance, _build(permuted, spec, given, whole_space).strength)
+        chance = max(chance, _build(permuted, spec, geometry, whole_space).strength)
     return replace(cells, chance=chance)
 
 
-def _build(sample: Sample, spec: StructureSpec, given: Given, whole_space: bool) -> Cells:
-    representation, graph = given
+def _build(sample: Sample, spec: StructureSpec, geometry: Geometry, whole_space: bool) -> Cells:
+    representation, graph = geometry
     n_comps, n_neighbors, seed = spec.n_comps, spec.n_neighbors, spec.random_state
     all_at_hand = sample.chosen is None
     where: Matrix = representation

@@ -48,12 +48,12 @@ def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
     if sparse.issparse(data):
         # The sums of some rows are added up in the order of these, whatever the threads.
         ends = [*range(0, n_cells, _ROWS), n_cells]
-        parts = range(len(ends) - 1)
-        sums = np.zeros((len(parts), n_genes))
+        blocks = range(len(ends) - 1)
+        sums = np.zeros((len(blocks), n_genes))
         csr, form = sparse.csr_array(data), sparse.csr_array(smoother)
         stored = csr.indptr, csr.indices, csr.data
         forms = form.indptr, form.indices, form.data.astype(np.float64)
-        threads.work(lambda k: _forms_of_rows(stored, forms, ends[k], ends[k + 1], sums[k]), parts)
+        threads.work(lambda k: _forms_of_rows(stored, forms, ends[k], ends[k + 1], sums[k]), blocks)
         quadratic += sums.sum(axis=0)
     else:
         columns = max(1, _BLOCK // n_cells)

@@ -179,7 +179,8 @@ class Call:
             return
         folder, result = self.values["tables"], self.content["result"]
         tables = {name: value for name, value in result.items() if hasattr(value, "columns")}
-        tables |= {f"forecast_{name}": part for name, part in result.get("forecast", {}).items()}
+        forecast = result.get("forecast", {})
+        tables |= {f"forecast_{name}": table for name, table in forecast.items()}
         folder.mkdir(exist_ok=True)
         for name, table in tables.items():
             path = folder / f"{name}.csv"

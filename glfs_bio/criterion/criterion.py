@@ -167,13 +167,13 @@ class Criterion:
 
     def __init__(
         self,
-        problems: Sequence[Cells],
+        sets: Sequence[Cells],
         targets: Sequence[Target] | None = None,
         *,
         worst: bool = False,
         instrument: Detection | None = None,
     ) -> None:
-        self.sets = tuple(problems)
+        self.sets = tuple(sets)
         #: What is to be preserved of each set of cells; None: the structure
         self.targets = (Target(),) * len(self.sets) if targets is None else tuple(targets)
         #: Whether the set counts of which least is preserved

@@ -236,8 +236,8 @@ class MeasuredPanel:
             (level, level + loss, level - gain, level + loss - again)
             for level, (loss, gain, again) in zip(levels, changes, strict=True)
         )
-        now, without, joined, exchanged = _merged(np.maximum, errors)
-        return without - now, now - joined, without - exchanged
+        largest, without, joined, exchanged = _merged(np.maximum, errors)
+        return without - largest, largest - joined, without - exchanged
 
     def substitutes(self) -> sparse.csr_array:
         """Return whether each gene (columns) is a substitute for each of the panel (rows of

@@ -142,7 +142,7 @@ class RowMatrix:
         return matrix
 
     def first(self, n_cells: int) -> Matrix:
-        """Return the first rows of the source, in memory; of rows no others are read."""
+        """Return the first rows of the source, in memory; of stored rows no others are read."""
         if self.in_memory:
             return self.source[:n_cells]
         block = self._read(slice(0, n_cells))
@@ -171,7 +171,7 @@ class RowMatrix:
             raise InvalidValue(f"{text}: read or create it again") from error
 
     def _in_use(self, begin: int, end: int) -> tuple[slice, Index | None]:
-        """Return the place among those in use of some rows of the source, and which of these."""
+        """Return where some rows of the source are among those in use, and which of them are."""
         if self.cells is None:
             return slice(begin, end), None
         rows = slice(*np.searchsorted(self.cells, [begin, end]).tolist())

@@ -429,5 +429,5 @@ class SupervisedGLFS(GLFS):
             checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
         check_sizes(X.shape, request.structure, sizes, X.shape[1])
         spec, wide = request.resolved_structure, request.ranker.whole_space
-        (problem,) = build_cells(X, spec, graph=graph, of_classes=True, whole_space=wide)
-        return X, problem
+        (cells,) = build_cells(X, spec, graph=graph, of_classes=True, whole_space=wide)
+        return X, cells

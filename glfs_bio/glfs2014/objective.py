@@ -93,7 +93,7 @@ class Exact(Method):
         return self.panels(problem.sets, [problem.n_genes], problem.fixed)[0]
 
     def panels(
-        self, problems: Sequence[Cells], sizes: Sequence[int | None], include: Index
+        self, sets: Sequence[Cells], sizes: Sequence[int | None], include: Index
     ) -> list[Panel]:
         """Select genes of several numbers: for each the last solution along λ with as many genes.
 
@@ -101,8 +101,8 @@ class Exact(Method):
         depend on those of the matrix; there is no λ2.  Scores are 1 + the share of Σ β for the
         genes of the solution, and the stationarity ratio ``−(∂φ/∂β)/λ ≤ 1`` for the others.
         """
-        largest = np.sqrt(np.max(sum(map(_squared_norms, problems))))
-        blocks = [self.whitened(cells.whitened / largest, cells.metric[0]) for cells in problems]
+        largest = np.sqrt(np.max(sum(map(_squared_norms, sets))))
+        blocks = [self.whitened(cells.whitened / largest, cells.metric[0]) for cells in sets]
         norms = Variance(tuple(blocks)).squared_norms[include]
         fixed = _INCLUDED_WEIGHT / np.where(norms > 0, norms, np.inf)
         objective = Variance(tuple(block.cover(include, fixed) for block in blocks))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: Largest violation of the optimality conditions, in units of λ.
 TOLERANCE = 1e-4
-#: Share of the decrease that the slope promises, of which a step has to make at least as much.
+#: A step has to make at least this share of the decrease that the slope promises.
 _DECREASE = 1e-4
 #: Share of the objective by which it may seem to rise.
 _ROUNDING = 1e-13

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
-from refusals import refused
 from scipy import sparse
 
-from glfs_bio.cells.cells import full_rank_fits, orthonormal, take_sample
+from glfs_bio.cells.cells import orthonormal, take_sample
 from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.data.products import (
     Products,
@@ -18,7 +15,6 @@ from glfs_bio.data.products import (
     principal_components,
     spread,
 )
-from glfs_bio.errors import InvalidValue
 
 
 def test_orthonormal_drops_what_is_not_there():
@@ -180,13 +176,3 @@ def test_no_more_components_than_there_are(size):
     x = sparse.csr_array(levels[rng.integers(5, size=size[0])])
     for scale in (np.ones(size[1]), 10.0 ** rng.uniform(-2, 2, size[1])):
         assert principal_components(Products.of(x), 50, scale=scale).shape == (size[0], 4)
-
-
-def test_a_system_that_does_not_say_its_memory(monkeypatch):
-    def unknown(_):
-        raise OSError
-
-    with refused(InvalidValue, "n_comps"):
-        full_rank_fits(10**7, 10**6)
-    monkeypatch.setattr(os, "sysconf", unknown)
-    full_rank_fits(10**7, 10**6)
