@@ -34,17 +34,10 @@ ADDED = {
 PLACE = {"assay.type": "NULL", "assay": "NULL", "layer": "NULL"}
 #: Arguments that R describes itself, once for all pages: they take more there, or something else.
 OWN = {
-    "preserve",
-    "cell_weights",
-    "include",
-    "use_rep",
-    "neighbors_key",
-    "objective",
-    "panel",
-    "labels",
+    *("preserve", "cell_weights", "include", "use_rep", "neighbors_key", "objective", "panel"),
+    *("labels", "spatial", "library_key", "counts_layer", "gene_sets", "n_jobs", "spillover_to"),
+    *("graph", "class_weight", "standardize", "layer"),
 }
-OWN |= {"spatial", "library_key", "counts_layer", "gene_sets", "n_jobs", "spillover_to", "graph"}
-OWN |= {"class_weight", "standardize", "layer"}
 #: Keys of results, unless they are given.
 KEYS = {
     "select_genes": "glfs",
@@ -68,7 +61,7 @@ WORDS = {
     r"An AnnData object has": "An object has",
     r"a boolean column of ``\.var``": "a logical vector or column of ``.var``",
     r"Column of ``\.(obs|var)``": r"Vector or column of ``.\1``",
-    r"(?<!or )(a )?column of ``\.var``": "a vector or column of ``.var``",
+    r"(?<!\bor\s)(a )?column of ``\.var``": "a vector or column of ``.var``",
     r"\b[Kk]ey of (?:``\.\w+``(?:, | and ))*``\.uns``": "name of the record",
     r"``Platform\(genes=...\)``": "``glfs_platform(genes = )``",
     r"``\.var_names``": "the row names",
@@ -78,11 +71,13 @@ WORDS = {
     r"a dict of numbers by type": "a vector with names of types",
     r"``f\"{key}_stability\"``": "the key and `_stability`",
     r"`adata`": "`x`",
+    r"other cells(?=, or names)": "the `rowData()` of other cells",
     r"\bNone\b": "NULL",
     r"\bNaN\b": "NA",
     r"\bdict\b": "list",
     r"``(\w+)=NULL``": r"`\1 = NULL`",
     "λ": "lambda",
+    r"\n(?=\d\. )": " ",  # which would begin a list
     "‖w‖²": "sum(coef^2)",
     "≥ 0": "of at least 0",
     "R²": "R squared",
@@ -95,8 +90,7 @@ WORDS = {
 #: What a function does with its arguments; the others run a function of Python on an object.
 BODIES = {
     "laprls": "fit(x, call_arguments())",
-    "limits": "as_record(call_arguments())",
-    "platform": "as_record(call_arguments())",
+    **dict.fromkeys(RECORDS, "as_record(call_arguments())"),
 }
 
 
@@ -176,7 +170,7 @@ def results(name: str) -> tuple[list[str], list[str]]:
     fields: list[str] = []
     for head, kind, text in section(CALLED[name], "Returns") if name in KEYS else []:
         names = re.findall(r'(?:\["|key_added}_)(\w+)"\]', head)
-        if "key_added" not in head or NOT_IN_RECORD.intersection(names):
+        if "key_added" not in head or not text or NOT_IN_RECORD.intersection(names):
             continue
         place = "of samples" if head.startswith("``.obs") else ""
         if head.startswith("``.uns"):
@@ -194,7 +188,7 @@ def results(name: str) -> tuple[list[str], list[str]]:
 def in_words_of_r(text: str) -> str:
     """Return paragraphs and lists of a docstring as R has them."""
     for pattern, words in WORDS.items():
-        text = re.sub(pattern, words, text)
+        text = re.sub(pattern.replace(" ", r"\s+"), words, text)
     text = re.sub("``(.+?)``", lambda code: f"`{code_of_r(code[1])}`", text, flags=re.DOTALL)
     text = re.sub(r"(?<=\S)  +", " ", text)
     text = re.sub(r"(\n- .*(?:\n .*)*)\n(?=[^\s-])", r"\1\n\n", text)
@@ -206,7 +200,7 @@ def in_words_of_r(text: str) -> str:
 def code_of_r(code: str) -> str:
     """Return a literal of Python as R writes it: ranges have infinite ends."""
     try:
-        value = ast.literal_eval(code)
+        value = ast.literal_eval(" ".join(code.replace("NULL", "None").split()))
     except (SyntaxError, ValueError):
         return code
     return code if isinstance(value, int | float) else in_r(value)

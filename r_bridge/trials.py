@@ -85,13 +85,13 @@ def two_at_once(folder: Path) -> str:
 
 
 def killed(folder: Path) -> str:
-    """Kill a session that installs; the next one finds its lock."""
+    """Kill a session that installs; the next one takes its lock, and finds no network."""
     session = start(folder, INSTALL)
     while not list(folder.glob("cache/R/glfsbio/*.new*/bin")) and session.poll() is None:
         time.sleep(0.05)
     session.kill()
     session.communicate()
-    output = run(folder, "glfs_install(wait = 1)", **OFFLINE)
+    output = run(folder, INSTALL, **OFFLINE)
     return f"{output} // left: {[path.name for path in folder.glob('cache/R/glfsbio/*')]}"
 
 

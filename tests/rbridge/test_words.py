@@ -58,6 +58,8 @@ def test_arguments_that_are_not_there(attempt, ri):
         ("glfs_evaluate_panel(x, 'g1', n_comps = 5)", "Give it to glfs_structure()"),
     ):
         assert text in attempt(ri.StrSexpVector([code]))[3]
+    answer = attempt(ri.StrSexpVector(["glfs_classify(x, half, 2, n_comps = 5)"]))[3]
+    assert "glfs_structure()" not in answer  # it takes none
 
 
 def test_the_functions_are_up_to_date():
@@ -76,6 +78,18 @@ def test_every_argument_is_on_its_page():
                 for one in item.split(",")
             }
             assert set(WRITER["formals"](name)) <= told, file.name
+
+
+def test_pages_have_the_words_of_r():
+    """Also where a line of Python's docstring ends within them; and no empty item."""
+    text = "\n".join(map(WRITER["page"], formals.CALLED))
+    for text_of_r in (
+        "list(mean = c(-Inf, 3), cells_in_type = c(0.1, Inf))",
+        'list("T cells" = c(2, 10), HLA = 1)',
+        "from 0 to below 1. It is part",
+    ):
+        assert text_of_r in text
+    assert not re.search(r"\n- *\n|\ba\s+a\b|NULL,\s|\blist of numbers|\bdict\b", text)
 
 
 def test_every_result_is_on_its_page():

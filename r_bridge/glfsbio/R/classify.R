@@ -83,10 +83,8 @@ gene_values <- function(x, genes, ...) {
     if (length(absent) > 0L && all(genes %in% colnames(x)))
         refuse("newdata", " has genes in its columns: transpose its matrix.")
     if (length(absent) > 0L)
-        refuse(
-            "newdata", " lacks ", length(absent), " genes of the model: ",
-            listed(absent), "."
-        )
+        refuse("newdata", " lacks ", length(absent), " genes of the model: ",
+            listed(absent), ".")
     x <- if (is.matrix(x) || is(x, "Matrix")) x[genes, ,
         drop = FALSE] else x[genes, ]
     values <- r_value(read_object(x, files = FALSE, ...)$X)

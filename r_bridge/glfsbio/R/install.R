@@ -19,7 +19,8 @@
 #' The environment is made next to it, started from R, and renamed when it is
 #' complete: an interrupted installation leaves nothing that is used. A second
 #' session that needs it meanwhile waits and then uses it. If the session that
-#' was making it was killed, a message names the lock to remove.
+#' was making it was killed, the next one on the same Linux host starts again;
+#' elsewhere a message names the lock to remove.
 #'
 #' `glfs_install(renew = TRUE)` makes a damaged environment again. Environments
 #' of other versions stay, as sessions may be using them. When no R is using
@@ -163,8 +164,8 @@ remedy <- function(output) {
 
 # Evaluate code with these settings and without those of other Pythons.
 with_settings <- function(code, settings = NULL) {
-    pattern <- paste0("^PYTHON[A-Z]|^__PYVENV|^PIP_(USER|TARGET|PREFIX|ROOT)$|",
-        "^PIP_REQUIRE")
+    pattern <- paste0("^PYTHON[A-Z]|^__PYVENV|^PIP_(USER|TARGET|PREFIX|ROOT|",
+        "CONSTRAINT|NO_BINARY|REQUIRE.*)$")
     foreign <- grep(pattern, names(Sys.getenv()), value = TRUE)
     unset <- stats::setNames(rep(NA, length(foreign)), foreign)
     withr::with_envvar(c(VIRTUAL_ENV = NA, unset, settings), code)
@@ -184,16 +185,24 @@ provided_environment <- function() {
     glfs_install()
 }
 
-# A lock is a folder, which one process can make.
+# A lock is a folder, which one process can make, with a file named after that.
+# Of several that rename the file of a process that has ended, one succeeds.
 hold_lock <- function(lock, wait) {
     dir.create(cache(), showWarnings = FALSE, recursive = TRUE)
     if (file.access(cache(), 2L) != 0L)
         glfs_stop("The cache ", cache(), " cannot be written: name another ",
             "folder as R_USER_CACHE_DIR, for example in ~/.Renviron.")
     end <- Sys.time() + wait
+    host <- paste(" on", Sys.info()[["nodename"]])
+    own <- file.path(lock, paste0(Sys.getpid(), host))
     remedy <- paste0("If no other R is, since it was killed, remove the ",
         "folder ", lock, ".")
     while (!dir.create(lock, showWarnings = FALSE)) {
+        holder <- list.files(lock, full.names = TRUE)
+        process <- file.path("/proc", sub(" on .*", "", basename(holder)))
+        if (dir.exists("/proc/self") && isTRUE(endsWith(holder, host)) &&
+            !dir.exists(process) && suppressWarnings(file.rename(holder, own)))
+            return(lock)
         if (Sys.time() >= end)
             glfs_stop("Another R is still making the environment of glfsbio, ",
                 "after ", wait, " seconds. ", remedy)
@@ -201,5 +210,6 @@ hold_lock <- function(lock, wait) {
             "it, up to ", wait, " seconds. ", remedy)
         Sys.sleep(0.5)
     }
+    file.create(own)
     lock
 }

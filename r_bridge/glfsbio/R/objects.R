@@ -552,7 +552,8 @@ contents_of.Seurat <- function(x, assay = NULL, ...) {
         where = paste0("in assay \"", assay, "\""),
         # Version 5 may keep the samples of every file in a layer of its own.
         maker = if (any(startsWith(layers, "data.")))
-            paste0("JoinLayers(x[[\"", assay, "\"]])") else "NormalizeData(x)",
+            paste0("x[[\"", assay, "\"]] <- JoinLayers(x[[\"", assay, "\"]])")
+        else "NormalizeData(x)",
         unused = if (length(others) > 0L)
             paste0("Other assays are not used: ", listed(others), "."),
         matrix = matrix, label = function(place)

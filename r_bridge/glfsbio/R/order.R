@@ -39,7 +39,8 @@ NULL
 #' @param x For `glfs_order_panel()` an object of the kinds that
 #'   [glfs_select_genes()] takes. For `glfs_write_order()` its value, the record
 #'   of it, or an object with a selection. For `glfs_write_reference()` an
-#'   object with Ensembl ids, such as the value of `glfs_order_panel()`.
+#'   object with Ensembl ids, such as the value of `glfs_order_panel()`, whose
+#'   ids it takes if `ids` is NULL.
 #' @param labels Type of each cell: a vector, or the name of a column of
 #'   `colData()`. For `glfs_order_panel()` types are the groups of genes. The
 #'   reference holds the types, and cells without a type are not in it.
@@ -88,9 +89,9 @@ NULL
 
 #' @rdname glfs_order_panel
 #' @param path File to write. Its ending is that of the form.
-#' @param key Key of an order, or of a selection, which is then ordered as
-#'   `glfs_order_panel()` does by default. NULL: the last order, and without one
-#'   the selection `"glfs"`.
+#' @param key Key of an order, whose platform is that of the file if `platform`
+#'   is NULL, or of a selection, which is then ordered as `glfs_order_panel()`
+#'   does by default. NULL: the last order, and without one `"glfs"`.
 #' @param overwrite Whether a file that exists may be replaced.
 #' @export
 glfs_write_order <- function(x, path, platform = NULL, key = NULL,

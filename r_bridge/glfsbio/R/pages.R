@@ -130,7 +130,8 @@ NULL
 #' @param panel Names of genes, or one logical value each; or one string: the
 #'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
 #'   single gene; or a table of [glfs_read_panel()], which tells the forms of
-#'   files. Names that are not in the data are left out with a warning.
+#'   files. Names that are not in the data are left out with a warning, but
+#'   stay in an extended panel, and are ordered.
 #'   `glfs_evaluate_panel()` takes several panels too, as a named list.
 #' @param labels One label per cell, such as its type: a vector, or the name of
 #'   a column of `colData()`, `pData()` or the metadata of a Seurat object.

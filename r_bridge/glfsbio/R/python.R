@@ -68,10 +68,8 @@ glfs_setup <- function(python = NULL, quiet = FALSE) {
 connect <- function(python = NULL) {
     if (is.null(session$call)) {
         if (embedded())
-            glfs_stop(
-                "Python has started this R: run ",
-                "'import glfs_bio.rbridge; glfs_bio.rbridge.register()' there."
-            )
+            glfs_stop("Python has started this R: run 'import ",
+                "glfs_bio.rbridge; glfs_bio.rbridge.register()' there.")
         start_python(python)
     } else if (!is.null(python) && !embedded()) {
         check_same(find_python(python))
@@ -303,11 +301,8 @@ is_string <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
 
 check_string <- function(x, name) {
     if (!is_string(x))
-        refuse(
-            name, " must be one string, not ",
-            if (is.character(x)) paste(length(x), "strings") else class(x)[1L],
-            "."
-        )
+        refuse(name, " must be one string, not ", if (is.character(x))
+            paste(length(x), "strings") else class(x)[1L], ".")
 }
 
 listed <- function(names) {

@@ -245,7 +245,7 @@ write_whole <- function(lines, path, name, overwrite) {
         refuse(name, " = \"", path, "\" exists: choose another name, or set ",
             "overwrite = TRUE for a file.")
     if (!dir.exists(dirname(path)))
-        refuse(name, " = \"", path, "\" is in no folder: create it first.")
+        refuse(name, " = \"", path, "\": create its folder first.")
     part <- tempfile(".glfs-", dirname(path))
     on.exit(unlink(part))
     connection <- file(part, "wb")

@@ -23,10 +23,8 @@ refuse_typos <- function(options, expressions, frame = parent.frame()) {
         identical(one, frame), callers)]
     for (i in seq_along(options))
         if (is.null(options[[i]]) && reads_column(expressions[[i]], callers))
-            refuse(
-                names(options)[i], " = ", deparse1(expressions[[i]]),
-                " is NULL, so that nothing was given: is the name right?"
-            )
+            refuse(names(options)[i], " = ", deparse1(expressions[[i]]),
+                " is NULL, so that nothing was given: is the name right?")
 }
 
 # Whether an expression reads from what has columns, such as `x$typo`, in the
@@ -58,11 +56,8 @@ run <- function(target, x, options) {
             refuse(name, " must be the name of a column of the samples that ",
                 "all objects have.")
     if (target == "structure" && !has_samples(x))
-        refuse(
-            "x", " is a ", class(x)[1L],
-            ", which has no place for a structure: ",
-            "put it into a SummarizedExperiment."
-        )
+        refuse("x", " is a ", class(x)[1L], ", which has no place for a ",
+            "structure: put it into a SummarizedExperiment.")
     if (several && is.null(names(sets)))
         names(sets) <- seq_along(sets)
     if (several && (anyDuplicated(names(sets)) || !all(nzchar(names(sets)))))
@@ -85,7 +80,8 @@ refuse_unknown <- function(target, options) {
     takes <- setdiff(names(defaults), c("x", "..."))
     for (name in setdiff(names(options), takes))
         refuse(name, " is no argument of ", function_name, "(): it takes ",
-            paste(takes, collapse = ", "), ".", if (name %in% of_structure)
+            paste(takes, collapse = ", "), ".",
+            if (name %in% of_structure && "use_rep" %in% takes)
                 " Give it to glfs_structure(), and the key of that as use_rep.")
     needed <- takes[vapply(defaults[takes], deparse1, "") == ""]
     for (name in setdiff(needed, names(options)))
@@ -231,14 +227,14 @@ own_names <- function(table) {
 one_name_of_structure <- function(options) {
     if (!is.null(options[["dimred"]]) && !is.null(options[["use_rep"]]))
         glfs_stop("dimred and use_rep both name a structure: give one of them.")
+    for (name in intersect(c("dimred", "use_rep"), names(options)))
+        if (!is.null(options[[name]]))
+            check_string(options[[name]], name)
     if (!is.null(options[["dimred"]]))
         options["use_rep"] <- options["dimred"]
     options["dimred"] <- NULL
     options
 }
-
-# Arguments that may be vectors, with one value for each sample or gene: Python
-# gets them as columns, or as names of genes.
 
 # Arguments that are a column of the samples, by its name or as a vector. Those
 # of a selection stay with the object, for functions that repeat it.

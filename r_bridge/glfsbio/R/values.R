@@ -35,8 +35,9 @@ plain_vector <- function(x) {
         return(factor(x, levels(x)[!is.na(levels(x))]))
     if (inherits(x, c("Date", "POSIXt", "yearmon", "yearqtr")))
         x <- format(x)
-    if (inherits(x, "integer64") || !(is.numeric(unclass(x)) || is.logical(x) || is.character(x)) ||
-        length(dim(x)) > 2L || isTRUE(dim(x)[2L] != 1L))
+    is_vector <- is.numeric(unclass(x)) || is.logical(x) || is.character(x)
+    if (inherits(x, "integer64") || !is_vector || length(dim(x)) > 2L ||
+        isTRUE(dim(x)[2L] != 1L))
         return(NULL)
     stats::setNames(as.vector(unclass(x)), names(x))
 }
@@ -74,10 +75,8 @@ plain_argument <- function(x, name = "") {
     dated <- inherits(x, c("Date", "POSIXt"))
     x <- plain_vector(x)
     if (is.null(x) || dated)
-        refuse(
-            name, " is a ", given, ": it must be NULL, numbers, strings, ",
-            "logical values, or a list of these."
-        )
+        refuse(name, " is a ", given, ": it must be NULL, numbers, strings, ",
+            "logical values, or a list of these.")
     if (anyNA(x))
         refuse(name, " has missing values: remove them.")
     if (is.double(x) && all(is.finite(x)) && all(x == round(x) & abs(x) < 2^31))

@@ -187,6 +187,12 @@ test_that("a Seurat object: the matrix must be there, and whole", {
     scaled <- function(genes) seurat_with(object, "scale.data", cells()[genes, ])
     expect_refused(select(scaled(2:9), layer = "scale.data"), "layer")
     expect_expected(select(scaled(40:1), layer = "scale.data")[["RNA"]][[]])
+    parted <- contents_of.Seurat # of version 5, with a layer for each file
+    environment(parted) <- list2env(
+        list(seurat_layers = function(assay) c("counts.1", "data.1", "data.2")),
+        parent = environment(parted)
+    )
+    expect_identical(parted(object)$maker, "x[[\"RNA\"]] <- JoinLayers(x[[\"RNA\"]])")
 })
 
 test_that("stability tells the genes that are always selected", {

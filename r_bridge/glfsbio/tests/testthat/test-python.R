@@ -170,22 +170,29 @@ test_that("what failed is named", {
 
 test_that("settings of other Pythons reach them, and not ours", {
     withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir(), PYTHONPATH = "there",
-        PIP_TARGET = "nowhere", PIP_INDEX_URL = "https://mirror.example.org/simple")
+        PIP_TARGET = "nowhere", PIP_CONSTRAINT = "none.txt", PIP_INDEX_URL = "https://mirror.example.org/simple")
     dir.create(cache(), recursive = TRUE)
     seen <- function(python) with_python(python, Sys.getenv("PYTHONPATH"))
     expect_identical(seen("/usr/bin/python3"), "there")
     expect_identical(seen(file.path(normalizePath(cache()), "bin", "python")), "")
     expect_identical(Sys.getenv("PYTHONPATH"), "there")
     expect_identical(with_settings(Sys.getenv("PIP_TARGET")), "")
+    expect_identical(with_settings(Sys.getenv("PIP_CONSTRAINT")), "")
     expect_identical(with_settings(Sys.getenv("PIP_INDEX_URL")), "https://mirror.example.org/simple")
 })
 
-test_that("a lock has one holder", {
+test_that("a lock has one holder, and that of a process that ended passes on", {
     withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir())
     lock <- hold_lock(file.path(cache(), "lock"), 0)
     expect_error(hold_lock(lock, 0), "remove the folder")
-    unlink(lock, recursive = TRUE)
+    # Its process has ended, on this host or on another one.
+    ended <- file.path(lock, paste(2^22 + 1, "on", c(Sys.info()[["nodename"]], "elsewhere")))
+    file.rename(list.files(lock, full.names = TRUE), ended[2L])
+    expect_error(hold_lock(lock, 0), "remove the folder")
+    file.rename(ended[2L], ended[1L])
+    skip_if_not(dir.exists("/proc/self"))
     expect_identical(hold_lock(lock, 0), lock)
+    expect_match(list.files(lock), paste0("^", Sys.getpid(), " on "))
 })
 
 test_that("the example is what scanpy ships", {

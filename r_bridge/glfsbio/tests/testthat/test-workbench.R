@@ -180,7 +180,7 @@ test_that("a target, groups and places are columns or vectors", {
     expect_length(measured(glfs_evaluate_panel(cells(), panel, spatial = places,
         measures = "space"), "morans_i"), 1)
     expect_refused(glfs_evaluate_panel(sce, panel, spatial = places[-1, ]), "spatial")
-    expect_refused(select(sce, dimred = places), "use_rep")
+    expect_refused(select(sce, dimred = places), "dimred")
     # What a selection was given stays, for those that repeat it.
     prices <- rep(c(2, 1), c(3, 37))
     out <- select(sce, preserve = groups, block = rep(1:2, 45), cell_weights = sce$time,
