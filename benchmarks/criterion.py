@@ -75,7 +75,7 @@ def main() -> None:
             "Preserved structure against 15-NN accuracy, over arbitrary panels: Spearman's ρ",
             pd.DataFrame(orders).T.round(3),
         ),
-        save=names == list(SETS),
+        whole=names == list(SETS),
         sizes=", ".join(map(str, ARBITRARY)),
         draws=DRAWS,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import zlib
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -103,7 +104,10 @@ def folder() -> Path:
 
 def read(name: str) -> AnnData:
     """Return a development dataset."""
-    return ad.read_h5ad(folder() / f"{name}.h5ad")
+    path = folder() / f"{name}.h5ad"
+    if not path.exists():
+        sys.exit(f"No file {path}: set GLFS_BIO_DATA to the folder that has the datasets.")
+    return ad.read_h5ad(path)
 
 
 def prepared(counts: AnnData) -> AnnData:

@@ -422,8 +422,8 @@ def main() -> None:
     sections += [*of_other_cells(asked), *of_pairs(asked), of_embryo(asked)]
     sections.append(failures(asked))
     store.merge()
-    save = set(asked) == set(CHOOSERS)
-    tables.write("imaging", first, *sections, save=save, draws=DRAWS, seconds=SECONDS)
+    whole = set(asked) == set(CHOOSERS)
+    tables.write("imaging", first, *sections, whole=whole, draws=DRAWS, seconds=SECONDS)
 
 
 if __name__ == "__main__":

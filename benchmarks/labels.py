@@ -193,7 +193,7 @@ def main() -> None:
         "panels_labels",
         by_size(values, MEASURES[0]),
         *sections(values),
-        save=(options.datasets, options.seeds) == (list(SETS), list(SEEDS)),
+        whole=(options.datasets, options.seeds) == (list(SETS), list(SEEDS)),
         seeds=len(SEEDS),
         limit=SECONDS,
     )

@@ -121,7 +121,7 @@ def main() -> None:
         "panels",
         means(values, "accuracy").round(3),
         *sections(values),
-        save=whole,
+        whole=whole,
         n_comps=N_COMPS,
         resolutions=", ".join(map(str, RESOLUTIONS)),
         starts=STARTS,

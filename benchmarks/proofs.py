@@ -301,7 +301,7 @@ def main() -> None:
         section("Certificates and halves of the cells", table.reset_index().set_index("dataset")),
         section("The best panel on cells that were left out", left_out_table(read_off)),
         f"{len(differ)} of {len(left_out)} best panels of a half are not the nested one.",
-        save=(options.datasets, options.sizes) == (list(SETS), list(SIZES)),
+        whole=(options.datasets, options.sizes) == (list(SETS), list(SIZES)),
         seconds=f"{options.seconds:.0f}",
         of_half=f"{SECONDS_OF_HALF:.0f}",
         max_mean=MAX_MEAN,

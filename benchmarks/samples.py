@@ -143,7 +143,7 @@ def main() -> None:
         "samples",
         table,
         *(section(*one) for one in others),
-        save=asked == list(SETS),
+        whole=asked == list(SETS),
         first=first,
         share=SHARE,
         n_genes=N_GENES,

@@ -318,8 +318,8 @@ def main() -> None:
         sections.append(section(f"{title}: macro-F1, LapRLS", table(found, "macro-F1, LapRLS")))
         sections.append(section(f"{title}: Moran's I kept", table(found, "kept")))
         sections.append(section(f"{title}: accuracy of cell types, 15-NN", table(found, "types")))
-    save = given.osmfish is not None
-    write("space", first, *sections, save=save, draws=DRAWS, cuts=CUTS)
+    whole = given.osmfish is not None
+    write("space", first, *sections, whole=whole, draws=DRAWS, cuts=CUTS)
 
 
 if __name__ == "__main__":

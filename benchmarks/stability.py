@@ -117,7 +117,7 @@ def write_halves(options: argparse.Namespace) -> None:
         found[50],
         section("Panels of 10 genes", found[10]),
         section("Failures", tables.failures(values)),
-        save=options.datasets == list(SETS),
+        whole=options.datasets == list(SETS),
         pairs=options.pairs,
     )
 
@@ -301,7 +301,7 @@ def write_perturbed(options: argparse.Namespace) -> None:
         means[50],
         section("Panels of 10 genes, mean over the datasets", means[10]),
         *(section(f"{title}, {size} genes", one) for (title, size), one in found.items()),
-        save=options.datasets == list(SETS),
+        whole=options.datasets == list(SETS),
         incomplete=f"**Not complete.** {'; '.join(waiting)}." if waiting else "",
         draws=options.draws,
         limit=COMPARED["SCMER"].limit,

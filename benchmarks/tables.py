@@ -104,11 +104,11 @@ def write(
     name: str,
     table: pd.DataFrame,
     *sections: str,
-    save: bool = True,
+    whole: bool = True,
     commits: Iterable[str] = (),
     **values: object,
 ) -> None:
-    """Print a page, and write it to the results.
+    """Print a page, and write it to the results, or to the cache where a part was asked for.
 
     Parameters
     ----------
@@ -118,8 +118,8 @@ def write(
         First table.
     *sections : str
         What follows the notes.
-    save : bool, default True
-        Whether it is written: not where only a part was asked for.
+    whole : bool, default True
+        Whether all was asked for that the page of the results has.
     commits : list of str, default ()
         Commits of the rows, where some were kept from earlier runs.
     **values : object
@@ -134,9 +134,15 @@ def write(
         "at the end.\n"
     )
     page = "\n\n".join([f"# {title}", table.to_markdown(), *notes, *sections, made])
-    if save:
-        (RESULTS / f"{name}.md").write_text(page, encoding="utf-8")
+    (folder(whole=whole) / f"{name}.md").write_text(page, encoding="utf-8")
     sys.stdout.write(page)
+
+
+def folder(*, whole: bool) -> Path:
+    """Return the folder of pages and pictures of whole runs, or that of parts."""
+    place = RESULTS if whole else CACHE / "parts"
+    place.mkdir(parents=True, exist_ok=True)
+    return place
 
 
 def paragraphs(name: str, **values: object) -> list[str]:

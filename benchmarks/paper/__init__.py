@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 import warnings
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,14 @@ import pandas as pd
 from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 
+from glfs_bio.rivals import SparsePCA
+
 from .. import tables
 from ..methods import ours
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
@@ -31,6 +34,7 @@ METHODS = {
     "laplacian_score": "Laplacian Score",
     "q_alpha": "Q−α",
     "sparse_pca": "SPCA",
+    "sparse_pca_4": "SPCA, 4 components",
     "variance": "variance",
 }
 #: A row that takes one of the first two by the size of the problem, see :func:`with_rank_by_size`.
@@ -54,10 +58,11 @@ def ranked(
         options["n_comps"] = None
         if method == "glfs":
             options.setdefault("objective", "exact")
+    ranker = SparsePCA(n_components=4) if method == "sparse_pca_4" else method
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return ours.ranked(values, n_features, method=method, **options)
+            return ours.ranked(values, n_features, method=ranker, **options)
     except ValueError as error:
         sys.stderr.write(f"{method} failed on {values.shape}: {error}\n")
         return None
@@ -74,29 +79,43 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument(
-        "--resume", action="store_true", help="keep the rows that an earlier run left"
+        "--resume", action="store_true", help="take the rows that an earlier run left"
     )
     return parser
 
 
+def asks_for_all(parser: argparse.ArgumentParser, options: argparse.Namespace) -> bool:
+    """Return whether options ask for the whole table."""
+    return all(
+        value == parser.get_default(name)
+        for name, value in vars(options).items()
+        if name not in ("jobs", "resume")
+    )
+
+
 def collect(
-    name: str, tasks: Iterable[tuple], run: Callable[..., list[dict]], *, jobs: int, resume: bool
+    name: str, tasks: list[tuple], run: Callable[..., list[dict]], *, jobs: int, resume: bool
 ) -> pd.DataFrame:
-    """Return rows of all tasks with their commits; each is written to `.cache` as it comes."""
+    """Return rows of all tasks with their commits.
+
+    Each is appended to a file of `.cache` as it comes, where nothing is deleted; of a task that ran
+    several times the last rows are taken.
+    """
     file = tables.CACHE / "paper" / f"{name}.csv"
     file.parent.mkdir(parents=True, exist_ok=True)
-    if not resume:
-        file.unlink(missing_ok=True)
-    done = set(pd.read_csv(file, usecols=["task"])["task"]) if file.exists() else set()
+    asked = [repr(task) for task in tasks]
+    done = set(pd.read_csv(file)["task"]) if resume and file.exists() else set()
     waiting = [task for task in tasks if repr(task) not in done]
     commit = tables.commit()
     calls = (joblib.delayed(_timed)(run, task) for task in waiting)
     for task, rows in joblib.Parallel(jobs, return_as="generator_unordered")(calls):
-        frame = pd.DataFrame([{"task": repr(task), "commit": commit, **row} for row in rows])
+        run_of = {"task": repr(task), "commit": commit, "ended": time.time()}
+        frame = pd.DataFrame([run_of | row for row in rows])
         frame.to_csv(file, mode="a", index=False, header=not file.exists())
-        sys.stderr.write(f"{name} {task}\n")
+        tables.say(f"{name} {task}")
     rows = pd.read_csv(file)
-    return in_order(rows)
+    rows = rows[rows["task"].isin(asked)]
+    return in_order(rows[rows["ended"] == rows.groupby("task")["ended"].transform("max")])
 
 
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:

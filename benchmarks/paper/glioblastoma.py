@@ -109,13 +109,15 @@ def main() -> None:
     paper.plot(left, rows, "genes", "NMI", title, scale="linear")
     means = rows.pivot_table("NMI", "method", "genes", sort=False, dropna=False)
     path = along_lambda(right) if "glfs" in options.methods else pd.DataFrame()
-    figure.savefig(tables.RESULTS / "glioblastoma.png", dpi=150)
+    whole = paper.asks_for_all(parser, options)
+    figure.savefig(tables.folder(whole=whole) / "glioblastoma.png", dpi=150)
     tables.write(
         "glioblastoma",
         means.rename(index=paper.METHODS).round(3),
         what_they_hold(options.methods).to_markdown(floatfmt=".2f"),
         "Number of genes along λ, full rank (the paper: about 7 genes before the collapse, in a "
         "scale of λ that depends on λ2):\n\n" + path.to_markdown(index=False, floatfmt=".3g"),
+        whole=whole,
         patients=len(tumours()[1]),
         runs=options.runs,
         n_held=N_HELD,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,9 +13,6 @@ from .. import paper
 from ..data import LABEL, read
 from ..measures import neighbour_accuracy
 from ..tables import write
-
-if TYPE_CHECKING:
-    import argparse
 
 N_PIXELS = 100
 SETS = {"MNIST": "mnist_1000_1000", "COIL20": "coil20", "AT&T": "orl400"}
@@ -53,28 +49,22 @@ def images(name: str) -> tuple[np.ndarray, np.ndarray]:
     return pixels, adata.obs[LABEL].astype(str).to_numpy()
 
 
-def clustered(
-    name: str, n_classes: int, draw: int, methods: tuple[str, ...], starts: int
-) -> list[dict]:
-    """Return NMI of every method on the images of some classes drawn at random."""
+def clustered(name: str, n_classes: int, draw: int, method: str, starts: int) -> list[dict]:
+    """Return NMI of a method on the images of some classes drawn at random."""
     pixels, labels = images(name)
     rng = np.random.default_rng([draw, n_classes])
     chosen = rng.choice(np.unique(labels), n_classes, replace=False)
     some = np.isin(labels, chosen)
     pixels, labels = pixels[some], labels[some]
-    rows = []
-    for method in methods:
-        begin = time.perf_counter()
-        ranking = paper.ranked(pixels, N_PIXELS, method)
-        seconds = time.perf_counter() - begin
-        row = {"set": name, "k": n_classes, "draw": draw, "method": method, "seconds": seconds}
-        for start in range(starts):
-            found = dict.fromkeys(("NMI", "NMI of Strehl", "inertia"), np.nan)
-            if ranking is not None:
-                seen = pixels[:, paper.best(ranking[0], N_PIXELS)]
-                found = nmi(seen, labels, n_classes, start)
-            rows.append({**row, "start": start, **found})
-    return rows
+    begin = time.perf_counter()
+    ranking = paper.ranked(pixels, N_PIXELS, method)
+    seconds = time.perf_counter() - begin
+    row = {"set": name, "k": n_classes, "draw": draw, "method": method, "seconds": seconds}
+    if ranking is None:
+        missing = dict.fromkeys(("NMI", "NMI of Strehl", "inertia"), np.nan)
+        return [{**row, "start": start, **missing} for start in range(starts)]
+    seen = pixels[:, paper.best(ranking[0], N_PIXELS)]
+    return [{**row, "start": s, **nmi(seen, labels, n_classes, s)} for s in range(starts)]
 
 
 def nmi(seen: np.ndarray, labels: np.ndarray, n_clusters: int, start: int) -> dict[str, float]:
@@ -113,23 +103,23 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     options = parser.parse_args()
     running = {"jobs": options.jobs, "resume": options.resume}
-    methods = tuple(options.methods)
     tasks = [
-        (name, k, draw, methods, options.starts)
+        (name, k, draw, method, options.starts)
         for name, k in CELLS
         if name in options.sets
         for draw in range(options.draws)
+        for method in options.methods
     ]
     rows = paper.collect("images_nmi", tasks, clustered, **running)
-    tasks = [(name, method, "exact") for name in options.sets for method in methods]
+    tasks = [(name, method, "exact") for name in options.sets for method in options.methods]
     tasks += [(name, "all pixels", "exact") for name in options.sets]
-    if "AT&T" in options.sets and "glfs" in methods:
+    if "AT&T" in options.sets and "glfs" in options.methods:
         tasks.append(("AT&T", "glfs", "printed"))
     nearest = nearest_neighbour(paper.collect("images_1nn", tasks, classified, **running))
-    write_both(rows, nearest, options)
+    write_both(rows, nearest, options.starts, whole=paper.asks_for_all(parser, options))
 
 
-def write_both(rows: pd.DataFrame, nearest: str, options: argparse.Namespace) -> None:
+def write_both(rows: pd.DataFrame, nearest: str, starts: int, *, whole: bool) -> None:
     """Write NMI of the best start of every draw, the mean over all starts, and the other table."""
     full_rank = [
         paper.full_rank_by_size(EACH[name] * k, 32 * 32, N_PIXELS)
@@ -154,7 +144,8 @@ def write_both(rows: pd.DataFrame, nearest: str, options: argparse.Namespace) ->
         "Mean seconds of a selection, on the wall, beside whatever else ran:\n\n"
         + seconds["seconds"].mean().unstack().rename(columns=paper.LABELS).round(1).to_markdown(),
         nearest,
-        starts=options.starts,
+        whole=whole,
+        starts=starts,
         draws=", ".join(f"{n} k={k}: {count}" for (n, k), count in draws.items()),
         alpha=paper.ALPHA,
         commits=rows["commit"],
