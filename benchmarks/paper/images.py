@@ -103,19 +103,19 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     options = parser.parse_args()
     running = {"jobs": options.jobs, "resume": options.resume}
-    tasks = [
-        (name, k, draw, method, options.starts)
-        for name, k in CELLS
-        if name in options.sets
-        for draw in range(options.draws)
-        for method in options.methods
-    ]
-    rows = paper.collect("images_nmi", tasks, clustered, **running)
     tasks = [(name, method, "exact") for name in options.sets for method in options.methods]
     tasks += [(name, "all pixels", "exact") for name in options.sets]
     if "AT&T" in options.sets and "glfs" in options.methods:
         tasks.append(("AT&T", "glfs", "printed"))
     nearest = nearest_neighbour(paper.collect("images_1nn", tasks, classified, **running))
+    tasks = [
+        (name, k, draw, method, options.starts)
+        for draw in range(options.draws)
+        for name, k in CELLS
+        if name in options.sets
+        for method in options.methods
+    ]
+    rows = paper.collect("images_nmi", tasks, clustered, **running)
     write_both(rows, nearest, options.starts, whole=paper.asks_for_all(parser, options))
 
 
