@@ -18,7 +18,7 @@ from ..tables import folder, write
 
 SIGMAS = (0.1, 0.2, 0.3, 0.35, 0.4, 0.415, 0.45, 0.5, 0.6)
 SIZES = (1000, 3000, 10_000, 30_000, 60_000)
-#: Seeds of a size above 3000, where a selection takes minutes.
+#: Seeds of a size above 3000, where a selection takes minutes, and of the other shapes.
 FEW_SEEDS = 3
 SHAPES = ("clusters", "moons", "uniform")
 N_SAMPLES = 400
@@ -66,6 +66,11 @@ def run(shape: str, n_noise: int, sigma: float, seed: int, method: str) -> list[
     return [{**row, "seconds": time.perf_counter() - begin}]
 
 
+def n_seeds(shape: str, n_noise: int, _sigma: float, most: int) -> int:
+    """Return the number of seeds of a setting."""
+    return most if shape == SHAPES[0] and n_noise <= 3000 else min(most, FEW_SEEDS)
+
+
 def main() -> None:
     """Write Score against σ, and against N."""
     parser = paper.arguments(__doc__)
@@ -80,11 +85,11 @@ def main() -> None:
     tasks = [
         (*setting, seed, method)
         for setting in dict.fromkeys(settings)
-        for seed in range(options.seeds if setting[1] <= 3000 else min(options.seeds, FEW_SEEDS))
+        for seed in range(n_seeds(*setting, options.seeds))
         for method in options.methods
     ]
     rows = paper.collect("simulations", tasks, run, jobs=options.jobs, resume=options.resume)
-    n_seeds, sections = rows["seed"].nunique(), []
+    most, sections = rows["seed"].nunique(), []
     parts = {
         (shape, x): rows[(rows["shape"] == shape) & where]
         for shape in options.shapes
@@ -97,7 +102,7 @@ def main() -> None:
         fixed = "N = 1000" if x == "σ" else "σ = 0.2"
         scale = "log" if x == "N" else "linear"
         paper.plot(drawn, part, x, "Score", f"{shape}, {fixed}", scale=scale)
-        shown = table(part, x, n_seeds, claimed=shape == "clusters")
+        shown = table(part, x, most, claimed=shape == "clusters")
         sections.append(f"## {shape}, Score against {x} at {fixed}\n\n{shown}")
     whole = paper.asks_for_all(parser, options)
     figure.savefig(folder(whole=whole) / "simulations.png", dpi=150)
@@ -108,8 +113,8 @@ def main() -> None:
         seconds.rename(index=paper.METHODS).round(1),
         *sections,
         whole=whole,
-        seeds=n_seeds,
-        last=n_seeds - 1,
+        seeds=most,
+        last=most - 1,
         alpha=paper.ALPHA,
         commits=rows["commit"],
     )
