@@ -103,6 +103,7 @@ bench-paper: $(INSTALLED)
 	$(BIN)/python -m benchmarks.paper.glioblastoma
 	$(BIN)/python -m benchmarks.paper.leukaemia
 	$(BIN)/python -m benchmarks.paper.complexity
+	$(BIN)/python -m benchmarks.paper.cells
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
