@@ -37,11 +37,7 @@ METHODS = {
     "sparse_pca_4": "SPCA, 4 components",
     "variance": "variance",
 }
-#: A row that takes one of the first two by the size of the problem, see :func:`with_rank_by_size`.
-LABELS = {"glfs_by_size": "rank by size", **METHODS}
 ALPHA = 0.05
-#: Genes asked for, as a share of the directions, from which a selection is made in a subspace.
-_SUBSPACE_FROM = 0.25
 
 
 def ranked(
@@ -120,24 +116,9 @@ def collect(
 
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows in the order of the methods."""
-    order = {method: place for place, method in enumerate(LABELS)}
+    order = {method: place for place, method in enumerate(METHODS)}
     places = rows["method"].map(order).fillna(len(order))
     return rows.iloc[np.argsort(places, kind="stable")]
-
-
-def full_rank_by_size(n_samples: int, n_features: int, n_selected: int) -> bool:
-    """Return whether all directions are used: the selection is small beside them.
-
-    Every direction needs a feature.  Where those asked for are no small part of the directions, λ
-    ends before the directions of noise have left, and features are spent on them one by one.
-    """
-    return n_selected < _SUBSPACE_FROM * min(n_samples, n_features)
-
-
-def with_rank_by_size(rows: pd.DataFrame, full_rank: pd.Series) -> pd.DataFrame:
-    """Add a row "rank by size": that of full rank where `full_rank` says so, else the default."""
-    taken = rows["method"] == np.where(full_rank, "glfs", "glfs_default")
-    return in_order(pd.concat([rows, rows[taken].assign(method="glfs_by_size")], ignore_index=True))
 
 
 def complete(rows: pd.DataFrame, repeated: str) -> pd.DataFrame:
