@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from all_panels import greedy_panel
 
-from glfs_bio.criterion.criterion import OnPlatform
+from glfs_bio.criterion.criterion import Criterion, LabelsTerm, OnPlatform, Target
 from glfs_bio.criterion.platform import Detection
 
 EVERY = np.arange(12)
@@ -22,6 +22,21 @@ def test_none_fails_or_all_do(criterion):
     never, always = (failing(criterion, np.full(12, chance), 3) for chance in (0.0, 1.0))
     np.testing.assert_allclose(never.preserved(EVERY), criterion.preserved(EVERY), rtol=1e-9)
     np.testing.assert_allclose(always.preserved(EVERY), 0.0, atol=1e-12)
+
+
+def test_draws_keep_the_target_and_lengthen_genes_as_they_see_them(problems):
+    targets = [Target(((LabelsTerm(np.arange(len(cells.basis)) % 3), 1.0),)) for cells in problems]
+    detection = Detection(np.linspace(0.2, 2.0, 12), spread=np.full(12, 0.5))
+    criterion = Criterion(problems, targets, instrument=detection)
+    drawn = OnPlatform(criterion, detection, n_draws=3)
+    heights = detection.amplitude(detection.draws(12, 3, 0)[1])
+    ratios = heights / detection.amplitude(detection.detected)
+    for block, whole, ratio in zip(
+        drawn.blocks, 3 * criterion.blocks, np.repeat(ratios, len(problems), axis=0), strict=True
+    ):
+        np.testing.assert_allclose(block.genes, whole.genes * ratio[:, None], rtol=1e-12)
+    never = OnPlatform(criterion, Detection(failure=np.zeros(12)), n_draws=3)
+    np.testing.assert_allclose(never.preserved(EVERY), criterion.preserved(EVERY), rtol=1e-9)
 
 
 def test_mean_over_draws_is_near_the_mean_over_all_failures(criterion, by_definition):

@@ -80,6 +80,14 @@ def test_columns_and_record(pbmc, method, batch_key):
     assert (np.diff(entry["preserved"]) > 0).all()
 
 
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"variance"}))
+def test_the_subspace_is_that_of_a_representation(clusters, method):
+    request = Request.of(5, method=method)
+    where = clusters[:, [20, 30]]
+    seen, alone = rank_genes(clusters, request, representation=where), rank_genes(clusters, request)
+    assert not np.allclose(seen.weights, alone.weights)
+
+
 def test_only_the_criterion_answers_some_questions(clusters, method):
     """The number of genes is asked for, and objectives, detection and targets are refused."""
 
