@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from all_panels import block_of
 
-from glfs_bio.criterion.error import evaluate
+from glfs_bio.criterion.error import evaluate, inverse
 from glfs_bio.glfs2014 import Exact
 from glfs_bio.glfs2014.variance import Variance
 
@@ -114,3 +114,7 @@ def test_the_variance_is_the_error_less_the_squared_bias():
     variance = Variance((Exact.whitened(genes, kappa),)).at(beta).value
     error = block_of(genes, m).value(beta)
     assert variance == pytest.approx(error - np.trace(inverse @ m @ inverse), rel=1e-10)
+
+
+def test_rounding_below_zero_is_zero():
+    np.testing.assert_allclose(inverse(np.diag([-1e-9, 4.0])), np.diag([1.0, 0.25]))

@@ -57,8 +57,20 @@ def test_the_papers_objective_in_batches(pbmc):
     assert entry["converged"]
     assert entry["kkt"] <= 1e-4
     assert entry["lam"] in entry["path"]["lam"]
+    assert entry["path"]["n_genes"][-1] < 10 <= entry["path"]["n_genes"][:-1].min()
     assert (np.diff(entry["preserved"]) > 0).all()
     assert ((pbmc.var["glfs_loss"] > 0) == pbmc.var["glfs_selected"]).all()
+
+
+def test_the_worst_batch_and_a_search_that_ends_at_once(pbmc):
+    pbmc = pbmc[::2, ::3].copy()
+    shares = {}
+    for across in ("mean", "worst"):
+        select_genes(pbmc, 8, batch_key="phase", across=across)
+        shares[across] = pbmc.uns["glfs"]["preserved_in_batches"][-1].min()
+    assert shares["worst"] > shares["mean"]
+    select_genes(pbmc, 8, search="best", time_limit=1e-9)
+    assert pbmc.uns["glfs"]["optimality"][-1] < 1.0
 
 
 def test_what_is_named_is_used_and_recorded(pbmc):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -111,6 +112,21 @@ def test_share_of_the_best_possible_is_no_more_than_the_true_one(criterion):
             best = min(criterion.errors(np.append(include, some))[-1] for some in panels)
             true = (start - errors[size]) / (start - best)
             assert 0 < panel.optimality[size - 1] <= min(true + 1e-9, 1.0)
+
+
+def test_bounds_are_of_panels_with_one_of_each_set(criterion):
+    def least(panels):
+        return min(criterion.errors(np.array(panel))[-1] for panel in panels)
+
+    best = problem_of(criterion, 3)
+    twins = np.sort(select(best).order[:3])
+    panel = select(replace(best, alike={"paralogs": twins}))
+    panels = list(combinations(range(12), 3))
+    start, error = criterion.errors(panel.order[:3])[[0, -1]]
+    bound = start - (start - error) / panel.optimality[-1]
+    assert np.isin(panel.order[:3], twins).sum() == 1
+    assert bound <= least(some for some in panels if np.isin(some, twins).sum() < 2) + 1e-12
+    assert bound > least(panels)
 
 
 def test_genes_that_may_not_be_chosen(criterion, caplog):
