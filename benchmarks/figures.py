@@ -371,7 +371,7 @@ def pages() -> dict[str, Claims]:
         },
         "docs/benchmarks/run_time.md": run_time(),
         "docs/howto/bulk.md": {"| | leukaemia: accuracy |": bulk()},
-        "docs/howto/ribosomal.md": {"| ribosomal and mitochondrial genes |": families()},
+        "docs/howto/preserve.md": {"| ribosomal and mitochondrial genes |": families()},
         "r_bridge/glfsbio/vignettes/glfsbio.Rmd": {
             "| blood, 2,638 cells |": in_r(),
             "| pancreas, 1,937 cells |": in_r("baron_human1_1937"),
