@@ -28,7 +28,6 @@ FOLDER = ROOT / "vignettes"
 DOCS = ROOT / "docs"
 #: Genes of the cells that a page names otherwise.
 RENAMED = ("PDCD1", "MS4A1", "IL3RA", "IL8")
-HOUSEKEEPING = ("RPS", "RPL", "MT-", "FT")
 
 
 def vignettes() -> list[str]:
@@ -152,13 +151,9 @@ def test_enrichment(run):
     assert not any(term.startswith("Eukaryotic Translation") for term in results.index[:10])
 
 
-def test_constraints(run):
-    defined = run("constraints")
-    assert set(defined["edited"][:2]) == {"CD3D", "MS4A1"}
-    assert not [gene for gene in defined["edited"] if gene.startswith(HOUSEKEEPING)]
-    gone = set(defined["free"]) - set(defined["edited"])
-    assert not [gene for gene in gone if not gene.startswith(HOUSEKEEPING)]
-    free, shared = (filter(defined["interferon"].match, defined[n]) for n in ("free", "shared"))
+def test_batches(run):
+    defined = run("howto/batches", DOCS)
+    free, shared = (filter(defined["interferon"].match, one) for one in defined["panels"].values())
     assert len(list(free)) > 2
     assert not list(shared)
     free, shared = defined["found"].values()
@@ -221,5 +216,8 @@ def test_types(run):
     assert defined["r2"]["both"] > defined["r2"]["types"] + 0.1
     quality = defined["quality"]
     assert quality["both"]["accuracy"] > quality["control cells"]["accuracy"]
-    preserved = defined["entry"]["preserved_in_batches"][-1]
-    assert abs(preserved[0] - preserved[1]) < 0.03
+    coarse, fine = (defined["levels"][one]["accuracy_laprls"] for one in ("coarse", "fine"))
+    assert fine["both"] > fine["coarse"]
+    assert coarse["both"] > coarse.max() - 0.05
+    found = defined["found"]["both"]["accuracy"]
+    assert found["types × condition"] > found["types"] + 0.1
