@@ -383,7 +383,7 @@ def pages() -> dict[str, Claims]:
             ),
             **run_time(),
         },
-        "docs/howto/bulk.md": {"| | leukaemia: accuracy |": bulk()},
+        "docs/howto/assays.md": {"| | leukaemia: accuracy |": bulk()},
         "docs/howto/preserve.md": {"| ribosomal and mitochondrial genes |": families()},
         "r_bridge/glfsbio/vignettes/glfsbio.Rmd": {
             "| blood, 2,638 cells |": in_r(),
