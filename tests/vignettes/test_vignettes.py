@@ -134,8 +134,8 @@ def test_leukaemia(run, monkeypatch):
     assert {"M27891_at", "Y00787_s_at"} & set(defined["patients"].var_names[other.genes_])
 
 
-def test_glioblastoma(run):
-    defined = run("glioblastoma")
+def test_assays(run):
+    defined = run("howto/assays", DOCS)
     scores, random = defined["found"], defined["random"]
     ours = scores["50 genes of glfs_bio"]
     assert ours > scores["50 of largest variance"] + 0.1
