@@ -106,7 +106,7 @@ def test_pictures_and_references_of_the_paper_are_there():
 @pytest.mark.filterwarnings("ignore")
 def test_blocks_run_in_their_order(quick_umaps, tmp_path, monkeypatch):
     text = page("README.md")
-    assert len(text.splitlines()) <= 126
+    assert len(text.split()) <= 600
     monkeypatch.chdir(tmp_path)
     names: dict = {}
     printed = io.StringIO()
@@ -115,7 +115,7 @@ def test_blocks_run_in_their_order(quick_umaps, tmp_path, monkeypatch):
             exec(compile(block, "README.md", "exec"), names)
     plt.close("all")
     assert printed.getvalue().strip() == re.search(r"```text\n(.*?)```", text, re.DOTALL)[1].strip()
-    assert {path.name for path in tmp_path.iterdir()} == {"order.csv", "report.html"}
+    assert not list(tmp_path.iterdir())
 
 
 SKILL, LLMS = ROOT / "skills" / "glfs-bio" / "SKILL.md", ROOT / "llms.txt"
