@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anndata as ad
-from joblib import hash as content_of
 from joblib.externals.loky import get_reusable_executor
 
 from .. import checks, io, tl
 from .._anndata import columns, read, results
 from .._docs import parameters
+from .._files import replacing
 from .._progress import collected
 from ..errors import Door, InvalidValue, Refusal
 from ..estimators import LapRLSClassifier
@@ -172,20 +172,20 @@ def _changes(adata: ad.AnnData, tables: dict[str, Any]) -> dict[str, Any]:
     """
     rows = tables["var"].index.get_indexer(adata.var_names)
     former = tables["uns"]
-    number = max((int(entry.get("written", 0)) for entry in former.values()), default=0)
+    number = max((entry.get("written", 0) for entry in former.values()), default=0)
     records = {}
-    for key, entry in sorted(adata.uns.items(), key=lambda item: int(item[1].get("written", 0))):
-        old = former.get(key, {})
-        # The records that R handed over have no versions.
-        is_new = "versions" in entry and entry["written"] != old.get("written")
-        if is_new and not read.COMPUTED.fullmatch(key):
+    # what R handed over without its content has no versions
+    ours = [key for key, entry in adata.uns.items() if "versions" in entry]
+    for key in sorted(ours, key=lambda key: int(adata.uns[key]["written"])):
+        old, entry = former.get(key, {}), adata.uns[key]
+        if read.COMPUTED.fullmatch(key):
+            continue
+        if entry["written"] != old.get("written"):
             number += 1
-            records[key] = objects.result(adata, key) | {"written": number}
-        elif "versions" not in entry and old and entry is not old:
-            record = objects.record_for_r(entry)
-            new = [name for name in record if content_of(record[name]) != content_of(old.get(name))]
-            if new:  # a subset copies what has not changed, too
-                records[key] = {name: record[name] for name in new}
+            adata.uns[key] = entry | {"written": number}
+        elif objects.packed(adata, key, entry) == objects.packed(adata, key, old):
+            continue
+        records[key] = objects.result(adata, key)
     return {
         "rows": rows + 1,
         "var": _new_columns(adata.var, tables["var"].iloc[rows]),
@@ -269,10 +269,11 @@ def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
     return {"table": panel.table.astype(dict.fromkeys(texts, str)), "about": about}
 
 
-def _write_order(adata: ad.AnnData | None, orders: dict[str, Any], **options: Any) -> None:
+def _write_order(adata: ad.AnnData | None, records: dict[str, Any], **options: Any) -> None:
     """Write an order, of which the object may be gone."""
-    adata = ad.AnnData() if adata is None else adata
-    adata.uns.update(orders)
+    if adata is None:
+        adata = ad.AnnData()
+        objects.restore(adata, records, {})
     io.write_order(adata, **options)
 
 
@@ -289,6 +290,14 @@ def _read_h5ad(path: str, X_name: str, raw: bool, modality: str | None) -> dict[
         make_unique(adata, Path(path))
     pieces = objects.take_apart(adata, X_name)
     return pieces | {"left": dropped + pieces["left"]}
+
+
+def _write_h5ad(cells: tuple[ad.AnnData, Any], path: str, *, overwrite: bool) -> pd.Series:
+    """Write an object with the records of its results; return what was left out."""
+    adata, left = cells
+    with replacing(path, overwrite=overwrite) as new:
+        adata.write_h5ad(new)
+    return values.strings(list(left))
 
 
 def _about() -> dict[str, Any]:
@@ -315,4 +324,5 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "read_panel": _read_panel,
     "laprls": _laprls,
     "read_h5ad": _read_h5ad,
+    "write_h5ad": _write_h5ad,
 }

@@ -3,26 +3,25 @@
 In ``colPairs`` the name alone says which graph is which: that of ``sc.pp.neighbors`` is called
 ``connectivities``, another one ``<neighbors_key>_connectivities``, as scanpy calls them itself.
 
-Files keep no None and no dict, so that ``.uns`` holds texts that stand for them; R has NULL, and
-lists by name.  A structure of the cells, between two calls, R keeps as bytes that only Python
-reads.
+R has a record to read, with NULL and lists by name, and beside it the record itself as bytes, which
+only Python reads: so it is the same in both languages, and in their files.
 """
 
 from __future__ import annotations
 
-import io
+import json
+import re
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Any
 
 import anndata as ad
-import h5py  # type: ignore[import-untyped]
 import numpy as np
 import pandas as pd
-from anndata.io import read_elem, write_elem
 from pandas.api import types
 from scipy import sparse
 
-from .._anndata import read
+from .._anndata import read, results
 from .._anndata.structure import KEY
 from ..codec import restored
 from ..errors import InvalidValue, note, quoted, short
@@ -30,33 +29,118 @@ from ..io._read import check_genes_in_rows
 
 #: Names of reduced dimensions in Bioconductor, by those in ``.obsm``.
 REDUCED = {"X_pca": "PCA", "X_tsne": "TSNE", "X_umap": "UMAP"}
+#: What of a record names reduced dimensions, and what of it is of no use in R.
+_ASKED, _NOT_IN_R = ("request", "params", "structure", "made_of"), ("request", "made_of")
 _KEY, _NAME = "neighbors", "connectivities"
 _SUFFIX = f"_{_NAME}"
-#: Of the record of a structure, its bytes.
-_BYTES = "kept"
+#: Kinds of records that other functions read; of the others they have to know that they are there.
+_READ = frozenset({"selection", "structure", "order"})
 
 
-def put_together(parts: dict[str, Any]) -> ad.AnnData:
-    """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells."""
+def put_together(parts: dict[str, Any], *, whole: bool = False) -> ad.AnnData:
+    """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells.
+
+    `whole` is for Python, with its names of reduced dimensions and all records.
+    """
     obs, var = (parts[name].rename(index=str) for name in ("obs", "var"))
     if len(parts["cells"]) and len(var):
         check_genes_in_rows(list(var.index), list(parts["cells"]))
     graphs = [name for name in parts["pairs"] if _is_graph(name)]
+    in_python = {name: key for key, name in REDUCED.items() if whole and name in parts["reduced"]}
     adata = ad.AnnData(
         parts["X"].T,
         obs,
         var,
-        obsm=parts["reduced"],
+        obsm={in_python.get(name, name): of_cells for name, of_cells in parts["reduced"].items()},
         layers={name: layer.T for name, layer in parts["layers"].items()},
         obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
         uns={_key(name): {"connectivities_key": name} for name in graphs},
     )
-    for key, record in parts["records"].items():
-        if _BYTES in record:
-            _restore(adata, key, record[_BYTES])
-        else:
-            adata.uns[key] = record
+    restore(adata, parts["records"], in_python, whole=whole)
     return adata
+
+
+def restore(
+    adata: ad.AnnData, records: Mapping[str, Any], names: Mapping[str, str], *, whole: bool = False
+) -> None:
+    """Write the records of R into an object, with other names of reduced dimensions."""
+    for key, entry in records.items():
+        kept, table = entry.pop("kept"), entry.pop("table")
+        if not whole and entry["kind"] not in _READ:
+            adata.uns[key] = entry
+            continue
+        content = json.loads(bytes(kept), object_hook=_with_arrays)
+        record = _renamed(content["record"], names) | {"written": entry["written"]}
+        if table is not None:  # of an order, which people change
+            record["table"] = table
+        arrays = {name: content[name] for name in ("obsm", "varm") if name in content}
+        if arrays and tuple(map(len, arrays.values())) == adata.shape:
+            adata.obsm[key], adata.varm[key] = arrays.values()
+        elif entry["kind"] == "structure" and key != KEY:
+            text = "is that of other genes or cells: it is left out"
+            note(f"The structure under {quoted(key)} {text}.")
+            continue
+        adata.uns[key] = record
+
+
+def result(adata: ad.AnnData, key: str, names: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return a record as R has it, with its bytes."""
+    record = _renamed(adata.uns[key], names or {})
+    plain = {name: value for name, value in record.items() if name not in _NOT_IN_R}
+    if record["kind"] == "structure":
+        fields = {name: record[name] for name in ("kind", "params", "written")}
+        plain = fields | {"n_samples": adata.n_obs}
+    shown: dict[str, Any] = record_for_r(plain)
+    return shown | {"kept": packed(adata, key, record)}
+
+
+def packed(adata: ad.AnnData, key: str, record: dict[str, Any]) -> bytearray:
+    """Return a record, and a structure with its arrays, as JSON in bytes."""
+    content = {"record": record}
+    if record["kind"] == "structure":
+        arrays = {name: getattr(adata, name).get(key) for name in ("obsm", "varm")}
+        content |= {name: array for name, array in arrays.items() if array is not None}
+    return bytearray(json.dumps(content, default=_in_json), "utf-8")
+
+
+def _in_json(value: Any) -> Any:
+    """Return what stands for a table, or for numbers or texts."""
+    if isinstance(value, pd.DataFrame):
+        columns = {str(name): value[name].array for name in value}
+        return {"pandas.DataFrame": [columns, value.index.to_numpy(), value.index.name]}
+    if isinstance(value, pd.Categorical):
+        return {
+            "pandas.Categorical": [value.codes, value.categories.to_numpy(), bool(value.ordered)]
+        }
+    array = np.asarray(value)
+    if array.ndim == 0:
+        return array.item()
+    if array.dtype.kind not in "biuf":
+        return {"numpy.ndarray": [None if pd.isna(item) else str(item) for item in array]}
+    return {"numpy.ndarray": [b64encode(array.tobytes()).decode(), array.dtype.str, array.shape]}
+
+
+def _with_arrays(content: dict[str, Any]) -> Any:
+    """Return the reverse."""
+    match content:
+        case {"numpy.ndarray": [str(text), dtype, [*shape]]}:
+            return np.frombuffer(b64decode(text), dtype).reshape(shape).copy()
+        case {"numpy.ndarray": texts}:
+            return np.array(texts, dtype=object)
+        case {"pandas.DataFrame": [columns, index, name]}:
+            return pd.DataFrame(columns, pd.Index(index, name=name))
+        case {"pandas.Categorical": [codes, levels, ordered]}:
+            return pd.Categorical.from_codes(codes, levels, ordered=ordered)
+    return content
+
+
+def _renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a record with other names of reduced dimensions in what it was asked for."""
+    text = json.dumps({name: record[name] for name in _ASKED if name in record}, default=_in_json)
+    new = text
+    for old, name in names.items():
+        new = re.sub(rf'(?<="){re.escape(old)}(?=\\*")', name, new)
+    return record if new == text else record | json.loads(new, object_hook=_with_arrays)
 
 
 def take_apart(adata: ad.AnnData, X_name: str) -> dict[str, Any]:
@@ -65,11 +149,18 @@ def take_apart(adata: ad.AnnData, X_name: str) -> dict[str, Any]:
         raise InvalidValue(f"`X_name={short(X_name)}` is the name of a layer: choose another")
     assays = {} if adata.X is None else {X_name: read.row_matrix(adata).loaded()}
     assays |= {name: read.row_matrix(adata, name).loaded() for name in read.layers(adata)}
-    pairs, dropped = _graphs(adata)
-    dropped += [f"{name}[{key!r}]" for name in ("varm", "varp") for key in getattr(adata, name)]
+    kinds = {key: results.kind_of(entry) for key, entry in adata.uns.items()}
+    ours = [key for key, kind in kinds.items() if kind]
+    # a structure is of the very numbers of a matrix, which R has in another form
+    structures = [key for key in ours if kinds[key] == "structure" and not _is_computed(key)]
+    pairs, dropped = _graphs(adata, ours)
+    for name in ("varm", "varp"):
+        dropped += [f"{name}[{key!r}]" for key in getattr(adata, name) if key not in ours]
     dropped += ["raw"] if adata.raw is not None else []
     reduced = {}
     for key, array in adata.obsm.items():
+        if key in ours or _is_computed(key):
+            continue
         if isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "fiub":
             reduced[REDUCED.get(key, key)] = array
         else:
@@ -79,8 +170,17 @@ def take_apart(adata: ad.AnnData, X_name: str) -> dict[str, Any]:
         no_form = [column for column in table if not is_plain(table[column])]
         tables[name] = table.drop(columns=no_form)
         dropped += [f"{name}[{str(column)!r}]" for column in no_form]
+    names = {key: name for key, name in REDUCED.items() if key in adata.obsm}
+    carried = [key for key in ours if key not in structures and not _is_computed(key)]
+    records = {key: result(adata, key, names) for key in carried}
+    dropped += [f"uns[{key!r}]" for key in structures]
     matrices = {name: matrix.T for name, matrix in assays.items()}
-    return {"assays": matrices, "reduced": reduced, "pairs": pairs, **tables, "left": dropped}
+    of_cells = {"reduced": reduced, "pairs": pairs, "records": records}
+    return {"assays": matrices, **of_cells, **tables, "left": dropped}
+
+
+def _is_computed(key: str) -> bool:
+    return read.COMPUTED.fullmatch(key) is not None
 
 
 def is_plain(column: pd.Series) -> bool:
@@ -93,7 +193,7 @@ def is_plain(column: pd.Series) -> bool:
     )
 
 
-def _graphs(adata: ad.AnnData) -> tuple[dict[str, Any], list[str]]:
+def _graphs(adata: ad.AnnData, ours: list[str]) -> tuple[dict[str, Any], list[str]]:
     """Matrices of ``.obsp`` by their names in R, and what of ``.uns`` and ``.obsp`` is left."""
     names = {
         entry.get("connectivities_key", _NAME): _NAME if key == _KEY else key + _SUFFIX
@@ -108,7 +208,7 @@ def _graphs(adata: ad.AnnData) -> tuple[dict[str, Any], list[str]]:
             dropped.append(f"obsp[{key!r}]")
         else:
             pairs[names.get(key, key)] = sparse.csc_matrix(matrix)
-    keys = {_key(name) for name in names.values()}
+    keys = {_key(name) for name in names.values()} | {*ours}
     return pairs, [f"uns[{key!r}]" for key in adata.uns if key not in keys] + dropped
 
 
@@ -128,30 +228,3 @@ def record_for_r(value: Any, name: str = "") -> Any:
         return restored(value)
     # In R one gene alone would be any string.
     return list(value) if name == "preserve" and isinstance(value, np.ndarray) else value
-
-
-def result(adata: ad.AnnData, key: str) -> dict[str, Any]:
-    """Return a record for R; of a structure its parameters to read, and the rest as bytes."""
-    record = adata.uns[key]
-    plain: dict[str, Any] = record_for_r(record)
-    if record["kind"] != "structure":
-        return plain
-    content = {"record": record, "cells": adata.obsm[key], "projections": adata.varm[key]}
-    buffer = io.BytesIO()
-    with h5py.File(buffer, "w") as file:
-        write_elem(file, _BYTES, content)
-    fields = {name: plain[name] for name in ("kind", "params", "written")}
-    return fields | {"n_samples": adata.n_obs, _BYTES: bytearray(buffer.getbuffer())}
-
-
-def _restore(adata: ad.AnnData, key: str, archive: bytearray) -> None:
-    """Write it back; of other genes or samples only how it was made, which is computed anew."""
-    with h5py.File(io.BytesIO(archive)) as file:
-        content = read_elem(file[_BYTES])
-    cells, projections = content["cells"], content["projections"]
-    if (len(cells), len(projections)) == adata.shape:
-        adata.uns[key], adata.obsm[key], adata.varm[key] = content["record"], cells, projections
-    elif key == KEY:
-        adata.uns[key] = content["record"]
-    else:
-        note(f"The structure under {quoted(key)} is that of other genes or cells: it is left out.")

@@ -90,8 +90,9 @@ def read(value: Any) -> Any:
             return pd.DataFrame(dict(zip(names, columns, strict=True)), index=index)
         case {"kind": "panel", "table": table}:
             return PanelFile(table, "")
-        case {"kind": "cells", "parts": parts}:
-            return put_together(parts)
+        case {"kind": "cells", "parts": cells}:
+            left = cells.get("left")  # of what is copied to Python
+            return put_together(cells) if left is None else (put_together(cells, whole=True), left)
         case {"kind": kind}:
             raise KeyError(kind)
 

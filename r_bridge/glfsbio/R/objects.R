@@ -199,7 +199,7 @@ texts <- function(x) {
 
 # What earlier results were made with.
 records_named <- function(records) lapply(
-    Filter(is_record, as.list(records)),
+    Filter(is_result, as.list(records)),
     function(record) record[names(record) %in% c("params", "structure")]
 )
 
@@ -230,31 +230,14 @@ coordinates <- function(x) {
     if (is.numeric(unclass(x))) x
 }
 
-# Of every record its kind and its place in the order of writing, of those of
-# selections also what tells how they were made; and structures.
+# Of every result what other functions have to know of it, and all of it as bytes.
 plain_records <- function(records) {
-    made <- c(
-        "kind", "written", "params", "n_tested", "structure", "request",
-        "absent", "table", "data_sets", "tolerance", "method",
-        "objective", "n_axes", "graph_components", "assay_noise", "batches",
-        "best_of"
-    )
-    shares <- c("preserved", "optimality")  # which may be missing
-    plain_one <- function(record) {
-        if (is.raw(record$kept))
-            return(plain_named(record["kept"]))
-        if (record$kind != "selection")
-            return(plain_argument(record[c("kind", "written")]))
-        # Of a table of genes that came: which, and how.
-        came <- intersect(c("gene", "adds", "replaces"), names(record$table))
-        if (!is.null(record$table))
-            record$table <- as.list(record$table[came])
-        fields <- record[intersect(made, names(record))]
-        plain_named(c(Map(plain_argument, fields, names(fields)),
-            lapply(record[intersect(shares, names(record))], as.numeric)))
-    }
-    plain_named(lapply(
-        Filter(is_result, records[!duplicated(names(records))]), plain_one))
+    results <- Filter(is_result, records[!duplicated(names(records))])
+    plain_named(lapply(results, function(record) plain_named(list(
+        kind = plain_argument(record$kind),
+        written = plain_argument(record$written), kept = record@kept,
+        table = if (record$kind == "order") plain_table(record$table)
+    ))))
 }
 
 # Pairs of samples that `named` has, and those in space: see objects.py in
@@ -302,14 +285,17 @@ read_object <- function(x, assay.type = NULL, assay = NULL, layer = NULL,
         word <- if (seurat) "layer" else if (is.null(assay)) "assay.type"
         else "assay"
     place <- which_assay(asked, has, word)
-    named <- c(character(), named, texts(records_named(has$records)))
+    asked_before <- records_named(has$records)
+    named <- c(character(), named, texts(asked_before))
+    of_structures <- intersect(has$names, unlist(lapply(asked_before,
+        function(record) record$structure$layer)))
     counts <- function(name) {
         at <- which_assay(name, has, "counts_layer") # refused before it is read
         plain_matrix(has$matrix(at), paste0("counts_layer \"", name, "\""))
     }
     plain_parts(
         plain_matrix(has$matrix(place), has$label(place), files), has, named,
-        lapply(stats::setNames(nm = counts_layer), counts),
+        lapply(stats::setNames(nm = union(counts_layer, of_structures)), counts),
         if (is(x, "SingleCellExperiment")) plain_pairs(x, named) else list()
     )
 }
@@ -425,8 +411,7 @@ read_counts <- function(x, counts_layer, word = "counts_layer", obs = NULL) {
 is_record <- function(x) is.list(x) && !is.object(x)
 
 # Others keep beside results what they like.
-is_result <- function(x) is_record(x) && is_string(x[["kind"]]) &&
-    is.numeric(x[["written"]])
+is_result <- function(x) is(x, "GLFSResult")
 
 # Records of results, from where their class keeps them; a matrix gives the
 # record alone.
@@ -435,7 +420,7 @@ records_of <- function(x, key, argument, wanted) {
         "DataFrame")) S4Vectors::metadata(x)
     else if (is(x, "ExpressionSet")) Biobase::notes(x)
     else if (inherits(x, "Seurat")) methods::slot(x, "misc")
-    else if (is_record(x)) stats::setNames(list(x), key)
+    else if (is_result(x)) stats::setNames(list(x), key)
     else refuse(argument, " is a ", class(x)[1L], ": it must be ", wanted, ".")
 }
 
@@ -453,8 +438,10 @@ write_object.default <- function(x, result, ...) {
     }
     samples <- result$obs
     rownames(samples) <- colnames(x)
-    tables <- Filter(ncol, list(rowData = result$var, colData = samples))
-    c(result$records[[1L]], tables)
+    record <- result$records[[1L]]
+    record$rowData <- if (ncol(result$var) > 0L) result$var
+    record$colData <- if (ncol(samples) > 0L) samples
+    record
 }
 
 #' @export

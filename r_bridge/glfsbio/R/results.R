@@ -11,10 +11,11 @@
 #'   evaluated or of a classifier, the best first. Where some of them have left
 #'   `x`, a message says so.
 #'
-#'   `glfs_result()`: the record, a list, of which the page of the function that
-#'   wrote it tells the elements. Its tables are DataFrames that `write.csv()`
-#'   takes. Several names in one place are one text, such as `"CST3, LYZ"`, and
-#'   `""` where there is none.
+#'   `glfs_result()`: the record, a `GLFSResult`. It is a list, of which the page
+#'   of the function that wrote it tells the elements, with what repeats the
+#'   result beside them. Its tables are DataFrames that `write.csv()` takes, the
+#'   first of them `as.data.frame()`. Several names in one place are one text,
+#'   such as `"CST3, LYZ"`, and `""` where there is none.
 #'
 #'   `glfs_results()`: a data frame, one row per result in the order of writing:
 #'   `key`; `kind`; and `writer`, the function that wrote it.
@@ -38,6 +39,7 @@
 #' # the genes in other packages
 #' panel <- SingleCellExperiment::rowSubset(x, "glfs_selected")
 #' dim(x[panel, ])
+#' @aliases GLFSResult-class show,GLFSResult-method
 #' @export
 glfs_genes <- function(x, key = "glfs") {
     check_string(key, "key")
@@ -63,8 +65,8 @@ refuse_kind <- function(x, key, record) refuse(
 glfs_result <- function(x, key = "glfs") {
     check_string(key, "key")
     records <- results_of(x)
-    if (is_record(x) && length(records) == 1L)
-        return(records[[1L]])
+    if (is_result(x))
+        return(x)
     if (!key %in% names(records))
         refuse("key", " = \"", key, "\" is no result of x: ",
             listed(names(records)), ".")
@@ -84,8 +86,8 @@ glfs_results <- function(x) {
 # Records of this package in the order of writing, by their keys.
 results_of <- function(x) {
     records <- records_of(x, "glfs", "x", "a result of this package")
-    if (is_record(x))
-        names(records) <- paste0("glfs_", x[["kind"]])[1L]
+    if (is_result(x))
+        names(records) <- paste0("glfs_", x[["kind"]])
     records <- Filter(function(one) is_result(one) &&
         one[["kind"]] %in% names(writers), records)
     records <- records[!duplicated(names(records))]
@@ -164,11 +166,38 @@ gene_table <- function(x) {
         x[[seurat_assay(x, NULL)]][[]]
     else if (is(x, "DataFrame") || is.data.frame(x))
         x
-    else if (is_record(x))
+    else if (is_result(x))
         x[["rowData"]]
     else
         refuse("x", " is a ", class(x)[1L],
             ", not a result of glfs_select_genes().")
+}
+
+#' @rdname glfs_genes
+#' @exportClass GLFSResult
+setClass("GLFSResult", contains = "list",
+    slots = c(names = "character", kept = "raw"))
+
+setMethod("show", "GLFSResult", function(object) {
+    cat("GLFSResult of ", writers[[object$kind]], "()\n", sep = "")
+    for (name in setdiff(names(object), c("kind", "written", "versions"))) {
+        value <- object[[name]]
+        cat("$ ", name, ": ", if (length(dim(value)) == 2L)
+            paste0(class(value)[1L], ", ", nrow(value), " x ", ncol(value))
+        else if (is.list(value)) paste("list of", listed(names(value)))
+        else if (is.raw(value)) paste(length(value), "bytes")
+        else listed(as.character(value)), "\n", sep = "")
+    }
+})
+
+#' @export
+as.data.frame.GLFSResult <- function(x, ...) {
+    tables <- Filter(function(one) is(one, "DataFrame"), as.list(x))
+    first <- intersect(c("measures", "table", "curve", names(tables)),
+        names(tables))
+    if (length(first) == 0L)
+        refuse("x", " has no table.")
+    as.data.frame(tables[[first[1L]]], ...)
 }
 
 #' Selected genes as gene sets, and all genes as a ranking

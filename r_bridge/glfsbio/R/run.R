@@ -134,8 +134,7 @@ limits_of <- function(target, x, options) {
         list(options[["panel"]], options[["key"]], "glfs"))
     if (!is.null(limits) || !again || !has_samples(x) || !is_string(key))
         return(limits)
-    record <- records_of(x, key, "x")[[key]]
-    if (is_record(record)) record[["params"]][["limits"]]
+    records_of(x, key, "x")[[key]][["params"]][["limits"]]
 }
 
 put_back <- function(x, result, asked) {
@@ -149,14 +148,7 @@ put_back <- function(x, result, asked) {
         result$var[names(asked$columns$genes)] <-
             lapply(asked$columns$genes, `[`, result$rows)
     }
-    # Of a record that stays in its place only what has changed.
-    for (key in names(result$records))
-        if (is.null(result$records[[key]]$written)) {
-            record <- records_of(x, key, "x")[[key]]
-            record[names(result$records[[key]])] <- result$records[[key]]
-            result$records[[key]] <- record
-        }
-    result$records <- lapply(result$records, name_matrices)
+    result$records <- lapply(result$records, as_result)
     do.call(write_object,
         c(list(x, result), Filter(Negate(is.null), asked$assay)))
 }
@@ -166,8 +158,8 @@ has_samples <- function(x)
     is(x, "SummarizedExperiment") || is(x, "ExpressionSet") || inherits(x,
         "Seurat")
 
-# Python's arrays have no names.
-name_matrices <- function(record) {
+# A record of Python, whose arrays have no names.
+as_result <- function(record) {
     if (is.matrix(record$preserved_in_batches))
         colnames(record$preserved_in_batches) <- record$batches
     if (is.matrix(record$coef))
@@ -175,7 +167,9 @@ name_matrices <- function(record) {
             if (ncol(record$coef) == length(record$classes)) record$classes)
     if (!is.null(record$support))
         dimnames(record$support) <- list(record$table$gene, record$labels)
-    record
+    kept <- record$kept
+    record$kept <- NULL
+    methods::new("GLFSResult", record, names = names(record), kept = kept)
 }
 
 # The options as Python takes them, or an error.

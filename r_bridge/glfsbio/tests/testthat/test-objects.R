@@ -7,7 +7,7 @@ test_that("a SingleCellExperiment gets rowData and metadata", {
     expect_identical(names(data), c("old", columns))
     expect_expected(data)
     record <- S4Vectors::metadata(expected())$glfs
-    expect_equal(S4Vectors::metadata(out)$glfs, record)
+    expect_equal(told(S4Vectors::metadata(out)$glfs), told(record))
     expect_identical(rownames(out), rownames(sce))
     expect_identical(
         SummarizedExperiment::assay(out), SummarizedExperiment::assay(sce)
@@ -150,7 +150,7 @@ test_that("an ExpressionSet gets fData and notes", {
     expect_s4_class(out, "ExpressionSet")
     expect_identical(names(Biobase::fData(out)), columns)
     expect_expected(Biobase::fData(out))
-    expect_equal(Biobase::notes(out)$glfs, S4Vectors::metadata(expected())$glfs)
+    expect_equal(told(Biobase::notes(out)$glfs), told(glfs_result(expected())))
     expect_true(methods::validObject(out))
     expect_identical(dim(select(set, subset = TRUE)), c(Features = 6L, Samples = 90L))
     expect_refused(select(set, assay = "se.exprs"), "assay")
@@ -166,7 +166,7 @@ test_that("a Seurat object gets metadata of the features", {
     out <- select(object)
     expect_s4_class(out, "Seurat")
     expect_expected(out[["RNA"]][[]])
-    expect_equal(SeuratObject::Misc(out, "glfs"), S4Vectors::metadata(expected())$glfs)
+    expect_equal(told(SeuratObject::Misc(out, "glfs")), told(glfs_result(expected())))
     expect_identical(glfs_gene_sets(out), glfs_gene_sets(expected()))
     expect_identical(nrow(select(object, subset = TRUE)), 6L)
     expect_identical(select(object, layer = "counts")[["RNA"]][[]], out[["RNA"]][[]])
@@ -398,12 +398,12 @@ test_that("an object for AnnData has all that has a form there", {
     SummarizedExperiment::assays(x) <- c(
         SummarizedExperiment::assays(x), list(cells())
     )
-    parts <- quiet(plain_sce(x))
+    parts <- quiet(sce_parts(x))
     expect_identical(parts$reduced$sparse$shape, c(90L, 5L))
     expect_named(parts$layers, "counts")
     expect_true(all(c("assay 3", "reducedDim texts", "colData two", "altExp ADT")
         %in% r_value(parts$left)))
-    expect_refused(plain_sce(x, "none"), "X_name")
+    expect_refused(sce_parts(x, "none"), "X_name")
 })
 
 test_that("messages have the words of the class", {

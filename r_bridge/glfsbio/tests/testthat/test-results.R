@@ -17,7 +17,7 @@ test_that("genes and records are found in every class", {
     object <- select(seurat_of(cells()))
     for (one in list(sce, set, object)) {
         expect_identical(glfs_genes(one), genes)
-        expect_equal(glfs_result(one), record)
+        expect_equal(told(glfs_result(one)), told(record))
         expect_identical(glfs_results(one), data.frame(
             key = "glfs", kind = "selection", writer = "glfs_select_genes"
         ))
