@@ -3,15 +3,13 @@
 In ``colPairs`` the name alone says which graph is which: that of ``sc.pp.neighbors`` is called
 ``connectivities``, another one ``<neighbors_key>_connectivities``, as scanpy calls them itself.
 
-R has a record to read, with NULL and lists by name, and beside it the record itself as bytes, which
-only Python reads: so it is the same in both languages, and in their files.
+R has a record to read, with NULL and lists by name, and beside it all of it as bytes, which only
+Python reads: so it is the same in both languages, and in their files.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,154 +31,132 @@ REDUCED = {"X_pca": "PCA", "X_tsne": "TSNE", "X_umap": "UMAP"}
 _ASKED, _NOT_IN_R = ("request", "params", "structure", "made_of"), ("request", "made_of")
 _KEY, _NAME = "neighbors", "connectivities"
 _SUFFIX = f"_{_NAME}"
-#: Kinds of records that other functions read; of the others they have to know that they are there.
-_READ = frozenset({"selection", "structure", "order"})
 
 
-def put_together(parts: dict[str, Any], *, whole: bool = False) -> ad.AnnData:
+class Kept(dict[str, Any]):
+    """A record, and the arrays of a structure, as R keeps them: in bytes."""
+
+
+def put_together(parts: dict[str, Any]) -> ad.AnnData:
     """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells.
 
-    `whole` is for Python, with its names of reduced dimensions and all records.
+    What is copied to Python has Python's names of reduced dimensions.
     """
     obs, var = (parts[name].rename(index=str) for name in ("obs", "var"))
     if len(parts["cells"]) and len(var):
         check_genes_in_rows(list(var.index), list(parts["cells"]))
     graphs = [name for name in parts["pairs"] if _is_graph(name)]
-    in_python = {name: key for key, name in REDUCED.items() if whole and name in parts["reduced"]}
+    is_copy = "left" in parts
+    names = {name: key for key, name in REDUCED.items() if is_copy and name in parts["reduced"]}
     adata = ad.AnnData(
         parts["X"].T,
         obs,
         var,
-        obsm={in_python.get(name, name): of_cells for name, of_cells in parts["reduced"].items()},
+        obsm={names.get(name, name): of_cells for name, of_cells in parts["reduced"].items()},
         layers={name: layer.T for name, layer in parts["layers"].items()},
         obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
         uns={_key(name): {"connectivities_key": name} for name in graphs},
     )
-    restore(adata, parts["records"], in_python, whole=whole)
+    restore(adata, parts["records"], names)
     return adata
 
 
-def restore(
-    adata: ad.AnnData, records: Mapping[str, Any], names: Mapping[str, str], *, whole: bool = False
-) -> None:
+def restore(adata: ad.AnnData, records: Mapping[str, Any], names: Mapping[str, str]) -> None:
     """Write the records of R into an object, with other names of reduced dimensions."""
     for key, entry in records.items():
-        kept, table = entry.pop("kept"), entry.pop("table")
-        if not whole and entry["kind"] not in _READ:
-            adata.uns[key] = entry
-            continue
-        content = json.loads(bytes(kept), object_hook=_with_arrays)
+        content = entry["kept"]
         record = _renamed(content["record"], names) | {"written": entry["written"]}
-        if table is not None:  # of an order, which people change
-            record["table"] = table
-        arrays = {name: content[name] for name in ("obsm", "varm") if name in content}
-        if arrays and tuple(map(len, arrays.values())) == adata.shape:
-            adata.obsm[key], adata.varm[key] = arrays.values()
-        elif entry["kind"] == "structure" and key != KEY:
+        if entry["table"] is not None:  # of an order, which people change
+            record["table"] = entry["table"]
+        arrays = content.get("arrays")
+        if arrays is not None and (len(arrays["obsm"]), len(arrays["varm"])) == adata.shape:
+            adata.obsm[key], adata.varm[key] = arrays["obsm"], arrays["varm"]
+        elif record["kind"] == "structure" and key != KEY:
             text = "is that of other genes or cells: it is left out"
             note(f"The structure under {quoted(key)} {text}.")
             continue
         adata.uns[key] = record
 
 
-def result(adata: ad.AnnData, key: str, names: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return a record as R has it, with its bytes."""
-    record = _renamed(adata.uns[key], names or {})
-    plain = {name: value for name, value in record.items() if name not in _NOT_IN_R}
-    if record["kind"] == "structure":
-        fields = {name: record[name] for name in ("kind", "params", "written")}
-        plain = fields | {"n_samples": adata.n_obs}
-    shown: dict[str, Any] = record_for_r(plain)
-    return shown | {"kept": packed(adata, key, record)}
-
-
-def packed(adata: ad.AnnData, key: str, record: dict[str, Any]) -> bytearray:
-    """Return a record, and a structure with its arrays, as JSON in bytes."""
-    content = {"record": record}
-    if record["kind"] == "structure":
-        arrays = {name: getattr(adata, name).get(key) for name in ("obsm", "varm")}
-        content |= {name: array for name, array in arrays.items() if array is not None}
-    return bytearray(json.dumps(content, default=_in_json), "utf-8")
-
-
-def _in_json(value: Any) -> Any:
-    """Return what stands for a table, or for numbers or texts."""
-    if isinstance(value, pd.DataFrame):
-        columns = {str(name): value[name].array for name in value}
-        return {"pandas.DataFrame": [columns, value.index.to_numpy(), value.index.name]}
-    if isinstance(value, pd.Categorical):
-        return {
-            "pandas.Categorical": [value.codes, value.categories.to_numpy(), bool(value.ordered)]
-        }
-    array = np.asarray(value)
-    if array.ndim == 0:
-        return array.item()
-    if array.dtype.kind not in "biuf":
-        return {"numpy.ndarray": [None if pd.isna(item) else str(item) for item in array]}
-    return {"numpy.ndarray": [b64encode(array.tobytes()).decode(), array.dtype.str, array.shape]}
-
-
-def _with_arrays(content: dict[str, Any]) -> Any:
-    """Return the reverse."""
-    match content:
-        case {"numpy.ndarray": [str(text), dtype, [*shape]]}:
-            return np.frombuffer(b64decode(text), dtype).reshape(shape).copy()
-        case {"numpy.ndarray": texts}:
-            return np.array(texts, dtype=object)
-        case {"pandas.DataFrame": [columns, index, name]}:
-            return pd.DataFrame(columns, pd.Index(index, name=name))
-        case {"pandas.Categorical": [codes, levels, ordered]}:
-            return pd.Categorical.from_codes(codes, levels, ordered=ordered)
+def kept(adata: ad.AnnData, key: str, record: dict[str, Any]) -> Kept:
+    """Return what R keeps of a record of an object."""
+    content = Kept(record=record)
+    if record["kind"] == "structure" and key in adata.varm:
+        content["arrays"] = {name: getattr(adata, name)[key] for name in ("obsm", "varm")}
     return content
+
+
+def result(adata: ad.AnnData, key: str, names: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return a record as R has it; of a structure its parameters to read."""
+    record = _renamed(adata.uns[key], names or {})
+    shown = {name: value for name, value in record.items() if name not in _NOT_IN_R}
+    if record["kind"] == "structure":
+        shown = {name: record[name] for name in ("kind", "params", "written")}
+        shown["n_samples"] = adata.n_obs
+    return {**record_for_r(shown), "kept": kept(adata, key, record)}
 
 
 def _renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Return a record with other names of reduced dimensions in what it was asked for."""
-    text = json.dumps({name: record[name] for name in _ASKED if name in record}, default=_in_json)
-    new = text
-    for old, name in names.items():
-        new = re.sub(rf'(?<="){re.escape(old)}(?=\\*")', name, new)
-    return record if new == text else record | json.loads(new, object_hook=_with_arrays)
+
+    def renamed(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: renamed(item) for name, item in value.items()}
+        if isinstance(value, str):
+            for old, new in names.items():
+                value = new if value == old else value.replace(json.dumps(old), json.dumps(new))
+        return value
+
+    return record | {name: renamed(record[name]) for name in _ASKED if name in record}
 
 
 def take_apart(adata: ad.AnnData, X_name: str) -> dict[str, Any]:
-    """The reverse, with the names of what has no plain form in R."""
+    """The reverse, with the names of what has no plain form in R.
+
+    A structure is of the very numbers of a matrix, which R has in another form.
+    """
     if X_name in adata.layers:
         raise InvalidValue(f"`X_name={short(X_name)}` is the name of a layer: choose another")
-    assays = {} if adata.X is None else {X_name: read.row_matrix(adata).loaded()}
-    assays |= {name: read.row_matrix(adata, name).loaded() for name in read.layers(adata)}
+    matrices = {} if adata.X is None else {X_name: read.row_matrix(adata).loaded().T}
+    matrices |= {name: read.row_matrix(adata, name).loaded().T for name in read.layers(adata)}
     kinds = {key: results.kind_of(entry) for key, entry in adata.uns.items()}
-    ours = [key for key, kind in kinds.items() if kind]
-    # a structure is of the very numbers of a matrix, which R has in another form
-    structures = [key for key in ours if kinds[key] == "structure" and not _is_computed(key)]
-    pairs, dropped = _graphs(adata, ours)
-    for name in ("varm", "varp"):
-        dropped += [f"{name}[{key!r}]" for key in getattr(adata, name) if key not in ours]
-    dropped += ["raw"] if adata.raw is not None else []
-    reduced = {}
-    for key, array in adata.obsm.items():
-        if key in ours or _is_computed(key):
-            continue
-        if isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "fiub":
-            reduced[REDUCED.get(key, key)] = array
-        else:
-            dropped.append(f"obsm[{key!r}]")
-    tables = {"obs": adata.obs, "var": adata.var}
-    for name, table in tables.items():
-        no_form = [column for column in table if not is_plain(table[column])]
-        tables[name] = table.drop(columns=no_form)
-        dropped += [f"{name}[{str(column)!r}]" for column in no_form]
-    names = {key: name for key, name in REDUCED.items() if key in adata.obsm}
-    carried = [key for key in ours if key not in structures and not _is_computed(key)]
-    records = {key: result(adata, key, names) for key in carried}
-    dropped += [f"uns[{key!r}]" for key in structures]
-    matrices = {name: matrix.T for name, matrix in assays.items()}
-    of_cells = {"reduced": reduced, "pairs": pairs, "records": records}
-    return {"assays": matrices, **of_cells, **tables, "left": dropped}
+    computed = {key for key in (*kinds, *adata.obsm) if read.COMPUTED.fullmatch(key)}
+    records = [key for key in kinds if kinds[key] not in (None, "structure")]
+    graphs = _graphs(adata)
+    # a graph that no entry of `.uns` names is none that Python would use
+    pairs = [key for key in adata.obsp if key in graphs or not _is_graph(key)]
+    arrays = [key for key, array in adata.obsm.items() if _has_numbers(array)]
+    tables = {}
+    for name in ("obs", "var"):
+        table = getattr(adata, name)
+        tables[name] = table.loc[:, [is_plain(table[column]) for column in table]]
+    in_r = {
+        "uns": {*records, *map(_key, graphs.values())},
+        "obsp": pairs,
+        "varm": kinds,
+        "varp": (),
+    }
+    in_r |= {"obsm": {*arrays, *kinds}, **tables}
+    left = [
+        f"{name}[{str(key)!r}]"
+        for name, content in in_r.items()
+        for key in getattr(adata, name)
+        if key not in content and key not in computed
+    ]
+    names = {key: name for key, name in REDUCED.items() if key in arrays}
+    reduced = [key for key in arrays if not kinds.get(key) and key not in computed]
+    return {
+        "assays": matrices,
+        "reduced": {names.get(key, key): adata.obsm[key] for key in reduced},
+        "pairs": {graphs.get(key, key): sparse.csc_matrix(adata.obsp[key]) for key in pairs},
+        "records": {key: result(adata, key, names) for key in records if key not in computed},
+        **tables,
+        "left": left + ["raw"] * (adata.raw is not None),
+    }
 
 
-def _is_computed(key: str) -> bool:
-    return read.COMPUTED.fullmatch(key) is not None
+def _has_numbers(array: Any) -> bool:
+    return isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "fiub"
 
 
 def is_plain(column: pd.Series) -> bool:
@@ -193,23 +169,14 @@ def is_plain(column: pd.Series) -> bool:
     )
 
 
-def _graphs(adata: ad.AnnData, ours: list[str]) -> tuple[dict[str, Any], list[str]]:
-    """Matrices of ``.obsp`` by their names in R, and what of ``.uns`` and ``.obsp`` is left."""
+def _graphs(adata: ad.AnnData) -> dict[str, str]:
+    """Return the names in R of the matrices of ``.obsp`` that ``.uns`` names."""
     names = {
         entry.get("connectivities_key", _NAME): _NAME if key == _KEY else key + _SUFFIX
         for key, entry in adata.uns.items()
         if isinstance(entry, Mapping) and (key == _KEY or "connectivities_key" in entry)
     }
-    names = {matrix: name for matrix, name in names.items() if matrix in adata.obsp}
-    pairs, dropped = {}, []
-    for key, matrix in adata.obsp.items():
-        # A graph that no entry of `.uns` names is none that Python would use.
-        if matrix.dtype.kind not in "fiub" or (key not in names and _is_graph(key)):
-            dropped.append(f"obsp[{key!r}]")
-        else:
-            pairs[names.get(key, key)] = sparse.csc_matrix(matrix)
-    keys = {_key(name) for name in names.values()} | {*ours}
-    return pairs, [f"uns[{key!r}]" for key in adata.uns if key not in keys] + dropped
+    return {matrix: name for matrix, name in names.items() if matrix in adata.obsp}
 
 
 def _is_graph(name: str) -> bool:

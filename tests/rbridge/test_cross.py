@@ -31,7 +31,7 @@ REQUESTS = {
 FOLLOW = """function(x) suppressWarnings(suppressMessages({
     library(glfsbio)
     why <- glfs_result(glfs_explain_panel(x, genes = "LYZ"), "glfs_explanation")
-    judged <- glfs_evaluate_panel(x, measures = "preserved", random_state = 0)
+    judged <- glfsbio::glfs_evaluate_panel(x, measures = "preserved", random_state = 0)
     vendor <- c(setdiff(rownames(x), glfs_genes(x)[2]), SummarizedExperiment::rowData(x)$name)
     order <- glfs_order_panel(x, genes = as.character(vendor), refused = "replace")
     c(glfs_genes(glfs_extend_panel(x, "glfs", 12), "glfs_extended"), why$table$gene,
@@ -128,7 +128,7 @@ def test_what_r_has_selected_is_repeated_in_python(ri, cells):
     for name, options in {
         "vectors": "block = as.vector(x$run), exclude = c('LYZ', 'CST3')",
         "components": "dimred = 'PCA'",
-        "structure": "use_rep = 'own', exclude = 'LYZ'",
+        "structure": "dimred = 'own', exclude = 'LYZ'",
     }.items():
         code = f"""suppressMessages(glfsbio::glfs_select_genes(glfsbio::glfs_structure(x,
             lambda1 = 20, key_added = 'own'), 10, {options}))"""
@@ -142,7 +142,7 @@ def test_what_r_has_selected_is_repeated_in_python(ri, cells):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_columns_without_a_record_are_said(ri, cells, capsys):
+def test_columns_without_a_record_are_said(ri, cells, caplog):
     adata = cells.copy()
     pp.select_genes(adata, 5, exclude="ribosomal", missing="ignore")
     del adata.uns["glfs"]
@@ -156,4 +156,4 @@ def test_columns_without_a_record_are_said(ri, cells, capsys):
         }}""")
         assert any('"glfs" has no record' in text for text in said), said
     tl.evaluate_panel(adata, measures="preserved")
-    assert "'glfs' has no record" in capsys.readouterr().err
+    assert "'glfs' has no record" in caplog.text

@@ -42,8 +42,9 @@ glfs_read_h5ad <- function(path, X_name = "X", raw = FALSE, modality = NULL) {
 #' @export
 glfs_write_h5ad <- function(x, path, X_name = NULL, overwrite = FALSE) {
     check_string(path, "path")
-    left <- call_python("write_h5ad", cells = sce_parts(x, X_name, "x"),
-        path = path, overwrite = overwrite)
+    parts <- sce_parts(x, X_name, "x")
+    call_python("write_h5ad", cells = parts, path = path, overwrite = overwrite)
+    left <- r_value(parts$left)
     if (length(left) > 0L)
         message("Not written: ", paste(left, collapse = ", "), ".")
     invisible(path)
@@ -53,20 +54,13 @@ glfs_write_h5ad <- function(x, path, X_name = NULL, overwrite = FALSE) {
 build_sce <- function(plain) as_sce(r_value(plain))
 
 as_sce <- function(parts) {
-    names <- list(rownames(parts$var), rownames(parts$obs))
-    assays <- lapply(parts$assays, function(x) {
-        dimnames(x) <- names
-        x
-    })
-    reduced <- lapply(parts$reduced, function(x) {
-        rownames(x) <- names[[2L]]
-        x
-    })
-    SingleCellExperiment::SingleCellExperiment(
-        assays = assays, rowData = parts$var, colData = parts$obs,
-        reducedDims = reduced, colPairs = parts$pairs,
+    x <- SingleCellExperiment::SingleCellExperiment(
+        assays = parts$assays, rowData = parts$var, colData = parts$obs,
+        reducedDims = parts$reduced, colPairs = parts$pairs,
         metadata = lapply(parts$records, as_result)
     )
+    dimnames(x) <- list(rownames(parts$var), rownames(parts$obs))
+    x
 }
 
 # For glfs_bio.rbridge.from_sce().

@@ -130,33 +130,21 @@ gene_names <- function(x) {
 # A table with nested tables flattened to `outer.inner` and run-length encodings
 # expanded; the names of columns without a plain form are its attribute.
 plain_table <- function(table, rows = NULL) {
-    flat <- flat_columns(as.list(table), NULL)
-    structure(left = flat$left, plain(
+    columns <- lapply(flat_columns(table), plain_column)
+    names <- as.character(names(columns))
+    left <- vapply(columns, is.null, NA)
+    structure(left = names[left], plain(
         "table",
-        columns = unname(flat$columns),
-        names = plain_strings(make.unique(as.character(names(flat$columns)))),
+        columns = unname(columns[!left]),
+        names = plain_strings(make.unique(names[!left])),
         rows = if (!is.null(rows)) plain_strings(rows),
         length = nrow(table)
     ))
 }
 
-flat_columns <- function(columns, prefix) {
-    flat <- list(columns = list(), left = character())
-    for (j in seq_along(columns)) {
-        name <- paste(c(prefix, names(columns)[j]), collapse = ".")
-        column <- columns[[j]]
-        if (is(column, "Rle"))
-            column <- S4Vectors::decode(column)
-        if (is(column, "DataFrame") || is.data.frame(column)) {
-            flat <- Map(c, flat, flat_columns(as.list(column), name))
-        } else if (is.null(made <- plain_column(column))) {
-            flat$left <- c(flat$left, name)
-        } else {
-            flat$columns <- c(flat$columns, stats::setNames(list(made), name))
-        }
-    }
-    flat
-}
+flat_columns <- function(table) unlist(recursive = FALSE,
+    lapply(as.list(table), function(column)
+        if (is_table(column)) flat_columns(column) else list(column)))
 
 plain_column <- function(x) {
     x <- plain_vector(x)
@@ -184,7 +172,9 @@ plain_parts <- function(matrix, has, named, layers, pairs) {
         layers = named_list(layers),
         records = plain_records(has$records),
         pairs = named_list(pairs),
-        cells = plain_strings(some_names(has$cells)),
+        # Enough of many names to tell samples from genes.
+        cells = plain_strings(as.character(has$cells[unique(round(seq(1,
+            length(has$cells), length.out = min(length(has$cells), 1000L))))])),
         of = has$of
     ))
 }
@@ -202,12 +192,6 @@ records_named <- function(records) lapply(
     Filter(is_result, as.list(records)),
     function(record) record[names(record) %in% c("params", "structure")]
 )
-
-# Enough of many names to tell samples from genes.
-some_names <- function(names)
-    as.character(names[unique(ceiling(
-        seq(1, length(names), length.out = min(length(names), 1000L))
-    ))])
 
 # A reduced dimension, of which only the name travels where nothing names it.
 # Places in space are used without a name, if they can be.
@@ -234,8 +218,8 @@ coordinates <- function(x) {
 plain_records <- function(records) {
     results <- Filter(is_result, records[!duplicated(names(records))])
     plain_named(lapply(results, function(record) plain_named(list(
-        kind = plain_argument(record$kind),
-        written = plain_argument(record$written), kept = record@kept,
+        written = plain_argument(record$written),
+        kept = plain("kept", bytes = record@kept),
         table = if (record$kind == "order") plain_table(record$table)
     ))))
 }
@@ -276,8 +260,8 @@ read_object <- function(x, assay.type = NULL, assay = NULL, layer = NULL,
         if (!is.null(given[[name]]))
             refuse(name, " has no meaning here: ", remedy)
     has <- contents_of(x, assay = assay)
-    has$obs <- with_values(has$obs, obs)
-    has$var <- with_values(has$var, var)
+    has$obs[names(obs)] <- obs
+    has$var[names(var)] <- var
     if (!is.null(has$unused))
         say_once(has$unused)
     asked <- if (seurat) layer else if (is.null(assay.type)) assay else assay.type
@@ -302,10 +286,14 @@ read_object <- function(x, assay.type = NULL, assay = NULL, layer = NULL,
 
 # What an object has, by its class: names of matrices and where they are, the
 # matrix of a place, tables, reduced dimensions and records.
-contents_of <- function(x, ...) UseMethod("contents_of")
+contents_of <- function(x, assay = NULL) {
+    if (is(x, "SummarizedExperiment")) contents_of_experiment(x)
+    else if (is(x, "ExpressionSet")) contents_of_set(x)
+    else if (inherits(x, "Seurat")) contents_of_seurat(x, assay)
+    else contents_of_matrix(x)
+}
 
-#' @export
-contents_of.default <- function(x, ...) {
+contents_of_matrix <- function(x) {
     if (length(dim(x)) != 2L)
         refuse("x", " is a ", class(x)[1L], ": it must be a matrix of genes x ",
             "samples, a SummarizedExperiment, an ExpressionSet or a Seurat ",
@@ -315,8 +303,7 @@ contents_of.default <- function(x, ...) {
         var = empty(nrow(x)), obs = empty(ncol(x)), cells = colnames(x))
 }
 
-#' @export
-contents_of.SummarizedExperiment <- function(x, ...) {
+contents_of_experiment <- function(x) {
     names <- assay_names(x)
     has <- list(
         of = "SummarizedExperiment", names = names, where = "an assay of x",
@@ -342,8 +329,7 @@ contents_of.SummarizedExperiment <- function(x, ...) {
     has
 }
 
-#' @export
-contents_of.ExpressionSet <- function(x, ...) {
+contents_of_set <- function(x) {
     names <- Biobase::assayDataElementNames(x)
     list(
         of = "ExpressionSet", names = names, where = "in assayData(x)",
@@ -424,54 +410,42 @@ records_of <- function(x, key, argument, wanted) {
     else refuse(argument, " is a ", class(x)[1L], ": it must be ", wanted, ".")
 }
 
-# Results go where users of the class look for them.
-write_object <- function(x, result, ...) UseMethod("write_object")
-
-# A matrix has no place for them: the columns of genes as a table, or the
-# record.
-#' @export
-write_object.default <- function(x, result, ...) {
-    if (ncol(result$var) > 0L && ncol(result$obs) == 0L) {
-        table <- result$var
-        S4Vectors::metadata(table) <- result$records
-        return(table)
+# Results go where users of the class look for them. A matrix has no place for
+# them: the columns of genes as a table, or the record.
+write_object <- function(x, result, assay = NULL) {
+    if (inherits(x, "Seurat"))
+        return(write_seurat(x, result, assay))
+    if (has_samples(x) && length(result$rows) < nrow(x))
+        x <- x[result$rows, ]
+    if (is(x, "ExpressionSet")) {
+        Biobase::fData(x) <- with_values(Biobase::fData(x), result, "var")
+        Biobase::pData(x) <- with_values(Biobase::pData(x), result, "obs")
+        Biobase::notes(x) <- with_records(Biobase::notes(x), result)
+        x
+    } else if (has_samples(x)) {
+        SummarizedExperiment::rowData(x) <- with_values(
+            SummarizedExperiment::rowData(x), result, "var")
+        SummarizedExperiment::colData(x) <- with_values(
+            SummarizedExperiment::colData(x), result, "obs")
+        S4Vectors::metadata(x) <- with_records(S4Vectors::metadata(x), result)
+        x
+    } else if (ncol(result$var) > 0L && ncol(result$obs) == 0L) {
+        S4Vectors::metadata(result$var) <- result$records
+        result$var
+    } else {
+        record <- result$records[[1L]]
+        rownames(result$obs) <- colnames(x)
+        record$rowData <- if (ncol(result$var) > 0L) result$var
+        record$colData <- if (ncol(result$obs) > 0L) result$obs
+        record
     }
-    samples <- result$obs
-    rownames(samples) <- colnames(x)
-    record <- result$records[[1L]]
-    record$rowData <- if (ncol(result$var) > 0L) result$var
-    record$colData <- if (ncol(samples) > 0L) samples
-    record
 }
 
-#' @export
-write_object.SummarizedExperiment <- function(x, result, ...) {
-    if (length(result$rows) < nrow(x))
-        x <- x[result$rows, ]
-    SummarizedExperiment::rowData(x) <- with_values(
-        SummarizedExperiment::rowData(x), result$var, result$gone$var)
-    SummarizedExperiment::colData(x) <- with_values(
-        SummarizedExperiment::colData(x), result$obs, result$gone$obs)
-    S4Vectors::metadata(x) <- with_records(S4Vectors::metadata(x), result)
-    x
-}
-
-#' @export
-write_object.ExpressionSet <- function(x, result, ...) {
-    if (length(result$rows) < nrow(x))
-        x <- x[result$rows, ]
-    Biobase::fData(x) <- with_values(Biobase::fData(x), result$var,
-        result$gone$var)
-    Biobase::pData(x) <- with_values(Biobase::pData(x), result$obs,
-        result$gone$obs)
-    Biobase::notes(x) <- with_records(Biobase::notes(x), result)
-    x
-}
-
-# Columns of a table, in place of former ones; those that are gone are NULL.
-with_values <- function(table, values, gone = NULL) {
-    for (name in union(intersect(gone, names(table)), names(values)))
-        table[[name]] <- values[[name]]
+# A table with columns in place of former ones, and without those that are gone.
+with_values <- function(table, result, name) {
+    table[intersect(result$gone[[name]], names(table))] <- NULL
+    for (column in names(result[[name]]))
+        table[[column]] <- result[[name]][[column]]
     table
 }
 
@@ -521,8 +495,7 @@ assay_of_results <- function(x) {
     others
 }
 
-#' @export
-contents_of.Seurat <- function(x, assay = NULL, ...) {
+contents_of_seurat <- function(x, assay) {
     assay <- seurat_assay(x, assay)
     layers <- seurat_layers(x[[assay]])
     others <- setdiff(SeuratObject::Assays(x), assay)
@@ -570,8 +543,7 @@ seurat_layers <- function(assay) {
     getExportedValue("SeuratObject", "Layers")(assay)
 }
 
-#' @export
-write_object.Seurat <- function(x, result, assay = NULL, ...) {
+write_seurat <- function(x, result, assay) {
     assay <- seurat_assay(x, assay)
     values <- as.data.frame(result$var)
     if (length(result$rows) < nrow(x[[assay]]))

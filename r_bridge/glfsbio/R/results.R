@@ -228,18 +228,15 @@ glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL,
         function(one) selection_of(x, one)$genes)
     if (!is.null(rnk) && length(key) != 1L)
         refuse("rnk", " takes the ranking of one key, not of ", length(key), ".")
-    if (!is.null(gmt)) {
-        check_fields(c(names(sets), unlist(sets)), "gmt")
-        lines <- vapply(sets, paste, "", collapse = "\t")
-        lines <- paste(names(sets), "GLFS selection", lines, sep = "\t")
-        write_whole(lines, gmt, "gmt", overwrite)
-    }
+    if (!is.null(gmt))
+        write_fields(cbind(names(sets), "GLFS selection",
+            vapply(sets, paste, "", collapse = "\t")), unlist(sets), gmt, "gmt",
+            overwrite)
     if (!is.null(rnk)) {
         scores <- glfs_scores(x, key)
-        check_fields(names(scores), "rnk")
         numbers <- format(scores, digits = 17L, trim = TRUE)
-        lines <- paste(names(scores), numbers, sep = "\t")
-        write_whole(lines, rnk, "rnk", overwrite)
+        write_fields(cbind(names(scores), numbers), names(scores), rnk, "rnk",
+            overwrite)
     }
     if (is.null(gmt) && is.null(rnk)) sets else invisible(sets)
 }
@@ -256,30 +253,24 @@ glfs_scores <- function(x, key = "glfs") {
     scores
 }
 
-# What separates fields or lines cannot be in a name.
-check_fields <- function(names, argument) {
-    wrong <- grep("^$|[\t\r\n]", names, value = TRUE)
+# A file, whole or not at all; what separates fields or lines is in no name.
+write_fields <- function(table, names, path, argument, overwrite) {
+    check_string(path, argument)
+    wrong <- grep("^$|[\t\r\n]", c(table[, 1L], names), value = TRUE)
     if (length(wrong) > 0L)
-        refuse(
-            argument, " cannot be written: the name ",
+        refuse(argument, " cannot be written: the name ",
             encodeString(wrong[1L], quote = "\""),
-            " is empty or has a tab or a line break; rename it."
-        )
-}
-
-# Whole or not at all.
-write_whole <- function(lines, path, name, overwrite) {
-    check_string(path, name)
+            " is empty or has a tab or a line break; rename it.")
     if (file.exists(path) && (!overwrite || dir.exists(path)))
-        refuse(name, " = \"", path, "\" exists: choose another name, or set ",
+        refuse(argument, " = \"", path, "\" exists: choose another name, or set ",
             "overwrite = TRUE for a file.")
-    if (!dir.exists(dirname(path)))
-        refuse(name, " = \"", path, "\": create its folder first.")
     part <- tempfile(".glfs-", dirname(path))
     on.exit(unlink(part))
-    connection <- file(part, "wb")
-    writeLines(enc2utf8(lines), connection, useBytes = TRUE)
-    close(connection)
-    if (!file.rename(part, path))
-        refuse(name, " = \"", path, "\" cannot be written: choose another name.")
+    lines <- enc2utf8(apply(table, 1L, paste, collapse = "\t"))
+    written <- tryCatch({
+        writeBin(charToRaw(paste0(lines, "\n", collapse = "")), part)
+        file.rename(part, path)
+    }, error = function(e) FALSE, warning = function(w) FALSE)
+    if (!written)
+        refuse(argument, " = \"", path, "\" cannot be written: choose another name.")
 }

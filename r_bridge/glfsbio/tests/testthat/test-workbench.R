@@ -118,7 +118,7 @@ test_that("a panel is extended for the worst of the batches", {
 
 test_that("genes are explained by the structure of the selection, in the panel or not", {
     sce <- glfs_structure(sce_of(cells()), lambda1 = 20, n_comps = 10, key_added = "mine")
-    sce <- glfs_select_genes(sce, 6, use_rep = "mine", exclude = "g1")
+    sce <- glfs_select_genes(sce, 6, dimred = "mine", exclude = "g1")
     asked <- c(glfs_genes(sce)[1], "g1")
     out <- glfs_explain_panel(sce, labels = groups, genes = asked, n_substitutes = 2)
     found <- S4Vectors::metadata(out)$glfs_explanation
