@@ -33,10 +33,6 @@ _KEY, _NAME = "neighbors", "connectivities"
 _SUFFIX = f"_{_NAME}"
 
 
-class Kept(dict[str, Any]):
-    """A record, and the arrays of a structure, as R keeps them: in bytes."""
-
-
 def put_together(parts: dict[str, Any]) -> ad.AnnData:
     """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells.
 
@@ -78,12 +74,12 @@ def restore(adata: ad.AnnData, records: Mapping[str, Any], names: Mapping[str, s
         adata.uns[key] = record
 
 
-def kept(adata: ad.AnnData, key: str, record: dict[str, Any]) -> Kept:
-    """Return what R keeps of a record of an object."""
-    content = Kept(record=record)
+def kept(adata: ad.AnnData, key: str, record: dict[str, Any]) -> dict[str, Any]:
+    """Return what R keeps of a record of an object, in bytes; of a structure with its arrays."""
+    content: dict[str, Any] = {"record": record}
     if record["kind"] == "structure" and key in adata.varm:
         content["arrays"] = {name: getattr(adata, name)[key] for name in ("obsm", "varm")}
-    return content
+    return {"kind": "kept", "content": content}
 
 
 def result(adata: ad.AnnData, key: str, names: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from pandas.api import types
 from scipy import sparse
 
 from ..vendors.genes import PanelFile
-from .objects import Kept, is_plain, put_together
+from .objects import is_plain, put_together
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -132,11 +132,9 @@ def _sparse_in_file(folder: Path, arrays: Mapping[str, Any], form: str, shape: N
     return SimpleNamespace(T=sparse_dataset(h5py.File(path)))
 
 
-def packed(content: Kept) -> bytearray:
+def _packed(content: dict[str, Any]) -> bytearray:
     """Return what R keeps, as JSON of plain values in bytes."""
-    text = json.dumps(
-        write({**content}), default=lambda block: {"base64": b64encode(block).decode()}
-    )
+    text = json.dumps(write(content), default=lambda block: {"base64": b64encode(block).decode()})
     return bytearray(text, "utf-8")
 
 
@@ -146,8 +144,8 @@ def _with_bytes(content: dict[str, Any]) -> Any:
 
 def write(value: Any) -> Any:
     """Return a value of Python as a plain one."""
-    if isinstance(value, Kept):
-        return packed(value)
+    if isinstance(value, dict) and value.get("kind") == "kept":
+        return _packed(value["content"])
     if value is None or isinstance(value, str | bytearray):
         return value
     if isinstance(value, dict):

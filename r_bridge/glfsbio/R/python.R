@@ -220,9 +220,11 @@ call_python <- function(target, ..., of = "SummarizedExperiment") {
 
 # Errors of this package have class `glfs_error`; those of Python carry the
 # names of the exception's classes as well, so that tryCatch() can pick one.
-glfs_stop <- function(..., class = NULL, fields = list())
-    stop(structure(class = c(class, "glfs_error", "error", "condition"),
-        c(list(message = paste0(...), call = NULL), fields)))
+glfs_stop <- function(..., class = NULL, fields = list()) {
+    condition <- structure(class = c(class, "glfs_error", "error", "condition"),
+        c(list(message = paste0(...), call = NULL), fields))
+    stop(condition)
+}
 
 # What is wrong with an argument, which begins the message and is a field of the
 # condition; refusals of Python have it, too, and their `kind`.
