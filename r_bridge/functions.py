@@ -25,11 +25,9 @@ POSITIONAL = {"classify": ("n_genes",), "laprls": ()}
 #: Seeds that change what is seen come from R's generator.
 SEEDED = {"stability", "evaluate_panel", "classify"}
 #: Arguments of R alone.
-OF_STRUCTURE = {"use_rep": "NULL", "dimred": "NULL"}
 ADDED = {
-    "select_genes": {"lam": "NULL", **OF_STRUCTURE},
-    "structure": OF_STRUCTURE,
-    **{name: {"cell_weights": "NULL", **OF_STRUCTURE} for name in EVALUATING},
+    "select_genes": {"lam": "NULL"},
+    **{name: {"cell_weights": "NULL", "dimred": "NULL"} for name in EVALUATING},
 }
 PLACE = {"assay.type": "NULL", "assay": "NULL", "layer": "NULL"}
 #: Arguments that R describes itself, once for all pages: they take more there, or something else.
@@ -85,6 +83,7 @@ WORDS = {
     "−": "-",
     "β": "weight",
     "`batch_key`": "`block`",
+    "`use_rep`": "`dimred`",
     " × ": " x ",
 }
 #: What a function does with its arguments; the others run a function of Python on an object.

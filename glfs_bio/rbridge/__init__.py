@@ -76,11 +76,13 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
         - ``.obsm`` are reduced dimensions, with ``X_pca``, ``X_tsne`` and ``X_umap`` as ``PCA``,
           ``TSNE`` and ``UMAP``
         - ``.obsp`` are ``colPairs``
+        - results of this package are ``metadata``, as R has them, and are of use there as here
 
     Warns
     -----
     UserWarning
-        If ``.uns``, ``.varm``, ``.varp``, ``.raw``, or columns of unknown types are left out.
+        If others of ``.uns``, ``.varm``, ``.varp``, ``.raw``, or columns of unknown types are left
+        out.
 
     See Also
     --------
@@ -126,7 +128,7 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     Warns
     -----
     UserWarning
-        If alternative experiments, ``metadata``, or columns of unknown classes are left out.
+        If alternative experiments, other ``metadata``, or columns of unknown classes are left out.
 
     See Also
     --------
@@ -139,10 +141,8 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     """
     checks.texts(or_none=True, X_name=X_name)
     register()
-    plain = _r_function("plain_sce_and_left")(sce, *([] if X_name is None else [X_name]))
+    plain = _r_function("plain_sce")(sce, *([] if X_name is None else [X_name]))
     adata, dropped = values.read(_from_rpy2(plain))
-    keys = {name: key for key, name in objects.REDUCED.items()}
-    adata.obsm = {keys.get(name, name): array for name, array in adata.obsm.items()}
     if len(dropped):
         warnings.warn(Caution(f"Not carried from R: {', '.join(dropped)}."), stacklevel=2)
     return adata

@@ -11,7 +11,7 @@ import sys
 import threading
 import traceback
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from importlib.metadata import version
 from logging.handlers import BufferingHandler
@@ -25,6 +25,7 @@ from joblib.externals.loky import get_reusable_executor
 from .. import checks, io, tl
 from .._anndata import columns, read, results
 from .._docs import parameters
+from .._files import replacing
 from .._progress import collected
 from ..errors import Door, InvalidValue, Refusal
 from ..estimators import LapRLSClassifier
@@ -114,12 +115,10 @@ def _condition(error: BaseException, door: Door) -> dict[str, Any]:
     fields = {
         "classes": values.strings([kind.__name__ for kind in type(error).__mro__[:-1]]),
         "traceback": "".join(traceback.format_exception(error)),
-        "message": str(text),
+        "message": door.show(str(error)) if isinstance(error, Refusal) else str(text),
     }
     if isinstance(error, Refusal):
-        argument = door.argument(error.argument, None)
-        kind = type(error).__name__
-        fields |= {"message": door.show(str(error)), "argument": argument, "kind": kind}
+        fields |= {"argument": door.argument(error.argument, None), "kind": type(error).__name__}
     return fields
 
 
@@ -140,14 +139,10 @@ def _write(call: Callable[..., Any], sets: Any, options: dict[str, Any]) -> list
     arguments = _arguments(options)
     several = isinstance(sets, dict)
     cells = list(sets.values()) if several else sets
-    tables = [
-        {name: getattr(adata, name).copy() for name in ("var", "obs", "uns")} for adata in cells
-    ]
-    if several:
-        call(sets, **arguments)
-    else:
-        with _computed_before(cells[0]):
-            call(cells[0], **arguments)
+    names = ("var", "obs", "uns")
+    tables = [{name: getattr(adata, name).copy() for name in names} for adata in cells]
+    with nullcontext() if several else _computed_before(cells[0]):
+        call(sets if several else cells[0], **arguments)
     return list(map(_changes, cells, tables))
 
 
@@ -172,20 +167,19 @@ def _changes(adata: ad.AnnData, tables: dict[str, Any]) -> dict[str, Any]:
     """
     rows = tables["var"].index.get_indexer(adata.var_names)
     former = tables["uns"]
-    number = max((int(entry.get("written", 0)) for entry in former.values()), default=0)
+    number = max((entry.get("written", 0) for entry in former.values()), default=0)
     records = {}
-    for key, entry in sorted(adata.uns.items(), key=lambda item: int(item[1].get("written", 0))):
-        old = former.get(key, {})
-        # The records that R handed over have no versions.
-        is_new = "versions" in entry and entry["written"] != old.get("written")
-        if is_new and not read.COMPUTED.fullmatch(key):
+    ours = [key for key, entry in adata.uns.items() if "written" in entry]
+    for key in sorted(ours, key=lambda key: int(adata.uns[key]["written"])):
+        old, entry = former.get(key, {}), adata.uns[key]
+        if read.COMPUTED.fullmatch(key):
+            continue
+        if entry["written"] != old.get("written"):
             number += 1
-            records[key] = objects.result(adata, key) | {"written": number}
-        elif "versions" not in entry and old and entry is not old:
-            record = objects.record_for_r(entry)
-            new = [name for name in record if content_of(record[name]) != content_of(old.get(name))]
-            if new:  # a subset copies what has not changed, too
-                records[key] = {name: record[name] for name in new}
+            adata.uns[key] = entry | {"written": number}
+        elif content_of(entry) == content_of(old):
+            continue
+        records[key] = objects.result(adata, key)
     return {
         "rows": rows + 1,
         "var": _new_columns(adata.var, tables["var"].iloc[rows]),
@@ -203,24 +197,20 @@ def _new_columns(table: pd.DataFrame, former: pd.DataFrame) -> pd.DataFrame:
     return table[new]
 
 
-def _evaluate(
-    function: Callable[..., Any],
-    adata: ad.AnnData,
-    preserve: Any = None,
-    cell_weights: str | None = None,
-    use_rep: Any = None,
-    **options: Any,
-) -> None:
+def _evaluate(function: Callable[..., Any], adata: ad.AnnData, **options: Any) -> None:
     """Evaluate panels by a target that R has in three arguments, and Python in `preserve`."""
-    if cell_weights is not None or use_rep is not None:
+    weights, use_rep = options.pop("cell_weights", None), options.pop("use_rep", None)
+    if weights is not None or use_rep is not None:
         key = options.get("panel", parameters(function)["panel"].default)
+        target = options.get("preserve")
         is_selection = isinstance(key, str) and f"{key}_selected" in adata.var and key in adata.uns
-        if preserve is None and is_selection:
+        if target is None and is_selection:
             request = results.request_of(adata, key)
-            preserve = request.preserve
-            cell_weights = request.cell_weights if cell_weights is None else cell_weights
-        preserve = Preserve("structure" if preserve is None else preserve, cell_weights, use_rep)
-    function(adata, preserve=preserve, **options)
+            target = request.preserve
+            weights = request.cell_weights if weights is None else weights
+        target = "structure" if target is None else target
+        options["preserve"] = Preserve(target, weights, use_rep)
+    function(adata, **options)
 
 
 def _examine(adata: ad.AnnData, **options: Any) -> None:
@@ -269,10 +259,11 @@ def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
     return {"table": panel.table.astype(dict.fromkeys(texts, str)), "about": about}
 
 
-def _write_order(adata: ad.AnnData | None, orders: dict[str, Any], **options: Any) -> None:
+def _write_order(adata: ad.AnnData | None, records: dict[str, Any], **options: Any) -> None:
     """Write an order, of which the object may be gone."""
-    adata = ad.AnnData() if adata is None else adata
-    adata.uns.update(orders)
+    if adata is None:
+        adata = ad.AnnData()
+        objects.restore(adata, records, {})
     io.write_order(adata, **options)
 
 
@@ -291,12 +282,10 @@ def _read_h5ad(path: str, X_name: str, raw: bool, modality: str | None) -> dict[
     return pieces | {"left": dropped + pieces["left"]}
 
 
-def _about() -> dict[str, Any]:
-    return {
-        "python": sys.executable,
-        "python_version": platform.python_version(),
-        **{name.replace("-", "_"): version(name) for name in ("glfs-bio", "anndata")},
-    }
+def _write_h5ad(cells: tuple[ad.AnnData, Any], path: str, *, overwrite: bool) -> None:
+    """Write an object with the records of its results."""
+    with replacing(path, overwrite=overwrite) as new:
+        cells[0].write_h5ad(new)
 
 
 #: What R may call.
@@ -308,11 +297,16 @@ TARGETS: dict[str, Callable[..., Any]] = {
     },
     "stability": partial(_write, _examine),
     "classify": partial(_write, _classify),
-    "about": _about,
+    "about": lambda: {
+        "python": sys.executable,
+        "python_version": platform.python_version(),
+        **{name.replace("-", "_"): version(name) for name in ("glfs-bio", "anndata")},
+    },
     "estimate_efficiency": tl.estimate_efficiency,
     "write_order": _write_order,
     "write_reference": io.write_reference,
     "read_panel": _read_panel,
     "laprls": _laprls,
     "read_h5ad": _read_h5ad,
+    "write_h5ad": _write_h5ad,
 }

@@ -36,4 +36,4 @@ EVALUATING = frozenset({"evaluate_panel", "extend_panel", "explain_panel", "prov
 #: The object itself, and what has no meaning in R or another argument there.
 NOT_IN_R = frozenset({"adata", "as_highly_variable", "inplace", "layer", "new"})
 #: R's names of arguments that have others there.
-RENAMED = {"batch_key": "block", "n_jobs": "BPPARAM"}
+RENAMED = {"batch_key": "block", "n_jobs": "BPPARAM", "use_rep": "dimred"}

@@ -3,26 +3,23 @@
 In ``colPairs`` the name alone says which graph is which: that of ``sc.pp.neighbors`` is called
 ``connectivities``, another one ``<neighbors_key>_connectivities``, as scanpy calls them itself.
 
-Files keep no None and no dict, so that ``.uns`` holds texts that stand for them; R has NULL, and
-lists by name.  A structure of the cells, between two calls, R keeps as bytes that only Python
-reads.
+R has a record to read, with NULL and lists by name, and beside it all of it as bytes, which only
+Python reads: so it is the same in both languages, and in their files.
 """
 
 from __future__ import annotations
 
-import io
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import anndata as ad
-import h5py  # type: ignore[import-untyped]
 import numpy as np
 import pandas as pd
-from anndata.io import read_elem, write_elem
 from pandas.api import types
 from scipy import sparse
 
-from .._anndata import read
+from .._anndata import read, results
 from .._anndata.structure import KEY
 from ..codec import restored
 from ..errors import InvalidValue, note, quoted, short
@@ -30,57 +27,132 @@ from ..io._read import check_genes_in_rows
 
 #: Names of reduced dimensions in Bioconductor, by those in ``.obsm``.
 REDUCED = {"X_pca": "PCA", "X_tsne": "TSNE", "X_umap": "UMAP"}
+#: What of a record names reduced dimensions, and what of it is of no use in R.
+_ASKED, _NOT_IN_R = ("request", "params", "structure", "made_of"), ("request", "made_of")
 _KEY, _NAME = "neighbors", "connectivities"
 _SUFFIX = f"_{_NAME}"
-#: Of the record of a structure, its bytes.
-_BYTES = "kept"
 
 
 def put_together(parts: dict[str, Any]) -> ad.AnnData:
-    """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells."""
+    """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells.
+
+    What is copied to Python has Python's names of reduced dimensions.
+    """
     obs, var = (parts[name].rename(index=str) for name in ("obs", "var"))
     if len(parts["cells"]) and len(var):
         check_genes_in_rows(list(var.index), list(parts["cells"]))
     graphs = [name for name in parts["pairs"] if _is_graph(name)]
+    is_copy = "left" in parts
+    names = {name: key for key, name in REDUCED.items() if is_copy and name in parts["reduced"]}
     adata = ad.AnnData(
         parts["X"].T,
         obs,
         var,
-        obsm=parts["reduced"],
+        obsm={names.get(name, name): of_cells for name, of_cells in parts["reduced"].items()},
         layers={name: layer.T for name, layer in parts["layers"].items()},
         obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
         uns={_key(name): {"connectivities_key": name} for name in graphs},
     )
-    for key, record in parts["records"].items():
-        if _BYTES in record:
-            _restore(adata, key, record[_BYTES])
-        else:
-            adata.uns[key] = record
+    restore(adata, parts["records"], names)
     return adata
 
 
+def restore(adata: ad.AnnData, records: Mapping[str, Any], names: Mapping[str, str]) -> None:
+    """Write the records of R into an object, with other names of reduced dimensions."""
+    for key, entry in records.items():
+        content = entry["kept"]
+        record = _renamed(content["record"], names) | {"written": entry["written"]}
+        if entry["table"] is not None:  # of an order, which people change
+            record["table"] = entry["table"]
+        arrays = content.get("arrays")
+        if arrays is not None and (len(arrays["obsm"]), len(arrays["varm"])) == adata.shape:
+            adata.obsm[key], adata.varm[key] = arrays["obsm"], arrays["varm"]
+        elif record["kind"] == "structure" and key != KEY:
+            text = "is that of other genes or cells: it is left out"
+            note(f"The structure under {quoted(key)} {text}.")
+            continue
+        adata.uns[key] = record
+
+
+def kept(adata: ad.AnnData, key: str, record: dict[str, Any]) -> dict[str, Any]:
+    """Return what R keeps of a record of an object, in bytes; of a structure with its arrays."""
+    content: dict[str, Any] = {"record": record}
+    if record["kind"] == "structure" and key in adata.varm:
+        content["arrays"] = {name: getattr(adata, name)[key] for name in ("obsm", "varm")}
+    return {"kind": "kept", "content": content}
+
+
+def result(adata: ad.AnnData, key: str, names: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return a record as R has it; of a structure its parameters to read."""
+    record = _renamed(adata.uns[key], names or {})
+    shown = {name: value for name, value in record.items() if name not in _NOT_IN_R}
+    if record["kind"] == "structure":
+        shown = {name: record[name] for name in ("kind", "params", "written")}
+        shown["n_samples"] = adata.n_obs
+    return {**record_for_r(shown), "kept": kept(adata, key, record)}
+
+
+def _renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a record with other names of reduced dimensions in what it was asked for."""
+
+    def renamed(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: renamed(item) for name, item in value.items()}
+        if isinstance(value, str):
+            for old, new in names.items():
+                value = new if value == old else value.replace(json.dumps(old), json.dumps(new))
+        return value
+
+    return record | {name: renamed(record[name]) for name in _ASKED if name in record}
+
+
 def take_apart(adata: ad.AnnData, X_name: str) -> dict[str, Any]:
-    """The reverse, with the names of what has no plain form in R."""
+    """The reverse, with the names of what has no plain form in R.
+
+    A structure is of the very numbers of a matrix, which R has in another form.
+    """
     if X_name in adata.layers:
         raise InvalidValue(f"`X_name={short(X_name)}` is the name of a layer: choose another")
-    assays = {} if adata.X is None else {X_name: read.row_matrix(adata).loaded()}
-    assays |= {name: read.row_matrix(adata, name).loaded() for name in read.layers(adata)}
-    pairs, dropped = _graphs(adata)
-    dropped += [f"{name}[{key!r}]" for name in ("varm", "varp") for key in getattr(adata, name)]
-    dropped += ["raw"] if adata.raw is not None else []
-    reduced = {}
-    for key, array in adata.obsm.items():
-        if isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "fiub":
-            reduced[REDUCED.get(key, key)] = array
-        else:
-            dropped.append(f"obsm[{key!r}]")
-    tables = {"obs": adata.obs, "var": adata.var}
-    for name, table in tables.items():
-        no_form = [column for column in table if not is_plain(table[column])]
-        tables[name] = table.drop(columns=no_form)
-        dropped += [f"{name}[{str(column)!r}]" for column in no_form]
-    matrices = {name: matrix.T for name, matrix in assays.items()}
-    return {"assays": matrices, "reduced": reduced, "pairs": pairs, **tables, "left": dropped}
+    matrices = {} if adata.X is None else {X_name: read.row_matrix(adata).loaded().T}
+    matrices |= {name: read.row_matrix(adata, name).loaded().T for name in read.layers(adata)}
+    kinds = {key: results.kind_of(entry) for key, entry in adata.uns.items()}
+    computed = {key for key in (*kinds, *adata.obsm) if read.COMPUTED.fullmatch(key)}
+    records = [key for key in kinds if kinds[key] not in (None, "structure")]
+    graphs = _graphs(adata)
+    # a graph that no entry of `.uns` names is none that Python would use
+    pairs = [key for key in adata.obsp if key in graphs or not _is_graph(key)]
+    arrays = [key for key, array in adata.obsm.items() if _has_numbers(array)]
+    tables = {}
+    for name in ("obs", "var"):
+        table = getattr(adata, name)
+        tables[name] = table.loc[:, [is_plain(table[column]) for column in table]]
+    in_r = {
+        "uns": {*records, *map(_key, graphs.values())},
+        "obsp": pairs,
+        "varm": kinds,
+        "varp": (),
+    }
+    in_r |= {"obsm": {*arrays, *kinds}, **tables}
+    left = [
+        f"{name}[{str(key)!r}]"
+        for name, content in in_r.items()
+        for key in getattr(adata, name)
+        if key not in content and key not in computed
+    ]
+    names = {key: name for key, name in REDUCED.items() if key in arrays}
+    reduced = [key for key in arrays if not kinds.get(key) and key not in computed]
+    return {
+        "assays": matrices,
+        "reduced": {names.get(key, key): adata.obsm[key] for key in reduced},
+        "pairs": {graphs.get(key, key): sparse.csc_matrix(adata.obsp[key]) for key in pairs},
+        "records": {key: result(adata, key, names) for key in records if key not in computed},
+        **tables,
+        "left": left + ["raw"] * (adata.raw is not None),
+    }
+
+
+def _has_numbers(array: Any) -> bool:
+    return isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "fiub"
 
 
 def is_plain(column: pd.Series) -> bool:
@@ -93,23 +165,14 @@ def is_plain(column: pd.Series) -> bool:
     )
 
 
-def _graphs(adata: ad.AnnData) -> tuple[dict[str, Any], list[str]]:
-    """Matrices of ``.obsp`` by their names in R, and what of ``.uns`` and ``.obsp`` is left."""
+def _graphs(adata: ad.AnnData) -> dict[str, str]:
+    """Return the names in R of the matrices of ``.obsp`` that ``.uns`` names."""
     names = {
         entry.get("connectivities_key", _NAME): _NAME if key == _KEY else key + _SUFFIX
         for key, entry in adata.uns.items()
         if isinstance(entry, Mapping) and (key == _KEY or "connectivities_key" in entry)
     }
-    names = {matrix: name for matrix, name in names.items() if matrix in adata.obsp}
-    pairs, dropped = {}, []
-    for key, matrix in adata.obsp.items():
-        # A graph that no entry of `.uns` names is none that Python would use.
-        if matrix.dtype.kind not in "fiub" or (key not in names and _is_graph(key)):
-            dropped.append(f"obsp[{key!r}]")
-        else:
-            pairs[names.get(key, key)] = sparse.csc_matrix(matrix)
-    keys = {_key(name) for name in names.values()}
-    return pairs, [f"uns[{key!r}]" for key in adata.uns if key not in keys] + dropped
+    return {matrix: name for matrix, name in names.items() if matrix in adata.obsp}
 
 
 def _is_graph(name: str) -> bool:
@@ -128,30 +191,3 @@ def record_for_r(value: Any, name: str = "") -> Any:
         return restored(value)
     # In R one gene alone would be any string.
     return list(value) if name == "preserve" and isinstance(value, np.ndarray) else value
-
-
-def result(adata: ad.AnnData, key: str) -> dict[str, Any]:
-    """Return a record for R; of a structure its parameters to read, and the rest as bytes."""
-    record = adata.uns[key]
-    plain: dict[str, Any] = record_for_r(record)
-    if record["kind"] != "structure":
-        return plain
-    content = {"record": record, "cells": adata.obsm[key], "projections": adata.varm[key]}
-    buffer = io.BytesIO()
-    with h5py.File(buffer, "w") as file:
-        write_elem(file, _BYTES, content)
-    fields = {name: plain[name] for name in ("kind", "params", "written")}
-    return fields | {"n_samples": adata.n_obs, _BYTES: bytearray(buffer.getbuffer())}
-
-
-def _restore(adata: ad.AnnData, key: str, archive: bytearray) -> None:
-    """Write it back; of other genes or samples only how it was made, which is computed anew."""
-    with h5py.File(io.BytesIO(archive)) as file:
-        content = read_elem(file[_BYTES])
-    cells, projections = content["cells"], content["projections"]
-    if (len(cells), len(projections)) == adata.shape:
-        adata.uns[key], adata.obsm[key], adata.varm[key] = content["record"], cells, projections
-    elif key == KEY:
-        adata.uns[key] = content["record"]
-    else:
-        note(f"The structure under {quoted(key)} is that of other genes or cells: it is left out.")

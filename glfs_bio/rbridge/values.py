@@ -8,7 +8,9 @@ Debian 12, and strings one by one take longer than all numbers together.
 
 from __future__ import annotations
 
+import json
 import tempfile
+from base64 import b64decode, b64encode
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -61,11 +63,9 @@ def read(value: Any) -> Any:
             if missing is not None:
                 texts[missing] = np.nan
             return texts
-        case {"kind": "named", "names": names, "values": numbers}:
-            return dict(zip(names, numbers.tolist(), strict=True))
         case {"kind": "factor", "codes": codes, "levels": levels, "ordered": ordered}:
             positions = pd.array(codes, "Int32").to_numpy(np.int64, na_value=0) - 1
-            return pd.Categorical.from_codes(positions, levels, ordered=bool(ordered[0]))
+            return pd.Categorical.from_codes(positions, levels, ordered=bool(np.ravel(ordered)[0]))
         case {"kind": "dense", "values": numbers, "shape": shape}:
             # One copy, in an order that makes the transpose contiguous.
             matrix = numbers.reshape(shape, order="F")
@@ -84,14 +84,18 @@ def read(value: Any) -> Any:
             arrays["indptr"] = p.astype(np.int64)
             return _sparse_in_file(Path(folder), arrays, "csr", shape)
         case {"kind": "list", "items": items, "names": names}:
+            items = getattr(items, "tolist", lambda: items)()  # numbers of many genes
             return items if names is None else dict(zip(names, items, strict=True))
         case {"kind": "table", "columns": columns, "names": names, "rows": rows, "length": n}:
-            index = pd.RangeIndex(n[0]) if rows is None else pd.Index(rows, dtype=object)
+            index = pd.RangeIndex(np.ravel(n)[0]) if rows is None else pd.Index(rows, dtype=object)
             return pd.DataFrame(dict(zip(names, columns, strict=True)), index=index)
         case {"kind": "panel", "table": table}:
             return PanelFile(table, "")
-        case {"kind": "cells", "parts": parts}:
-            return put_together(parts)
+        case {"kind": "cells", "parts": cells}:
+            adata = put_together(cells)
+            return (adata, cells["left"]) if "left" in cells else adata
+        case {"kind": "kept", "bytes": block}:
+            return read(json.loads(bytes(block), object_hook=_with_bytes))
         case {"kind": kind}:
             raise KeyError(kind)
 
@@ -128,8 +132,20 @@ def _sparse_in_file(folder: Path, arrays: Mapping[str, Any], form: str, shape: N
     return SimpleNamespace(T=sparse_dataset(h5py.File(path)))
 
 
+def _packed(content: dict[str, Any]) -> bytearray:
+    """Return what R keeps, as JSON of plain values in bytes."""
+    text = json.dumps(write(content), default=lambda block: {"base64": b64encode(block).decode()})
+    return bytearray(text, "utf-8")
+
+
+def _with_bytes(content: dict[str, Any]) -> Any:
+    return bytearray(b64decode(content["base64"])) if content.keys() == {"base64"} else content
+
+
 def write(value: Any) -> Any:
     """Return a value of Python as a plain one."""
+    if isinstance(value, dict) and value.get("kind") == "kept":
+        return _packed(value["content"])
     if value is None or isinstance(value, str | bytearray):
         return value
     if isinstance(value, dict):
@@ -154,7 +170,8 @@ def write(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.ndim == 2:
         numbers = value.ravel(order="F").astype(np.float64)
         return _written("dense", values=numbers, shape=np.array(value.shape))
-    return _vector(pd.Series(value))
+    vector = _vector(pd.Series(value))
+    return {"kind": "scalar", "value": vector} if np.ndim(value) == 0 else vector
 
 
 def _written(kind: str, **fields: Any) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from ..measures.space import Domains
 from ..options import Request
 from ..vendors.genes import said_of, sets_of, within
 from ._measures import Evaluation
-from ._panel import basis_of, request_for, say_overridden
+from ._panel import basis_of, request_for, say_overridden, say_unrecorded
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -304,6 +304,7 @@ def _request(
     requests: dict[str, Request] = {}
     for panel in panels.values():
         results.check_genes(adata, panel.key, "panel")
+        say_unrecorded(adata, panel.key)
         if panel.key is not None and panel.key in adata.uns:
             requests[panel.key] = results.request_of(adata, panel.key)
     differ = len({request.across for request in requests.values()}) > 1

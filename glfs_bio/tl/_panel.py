@@ -133,6 +133,7 @@ def request_for(
         preserve = preserve if isinstance(preserve, Preserve) else Preserve(preserve)
         fields |= {"preserve": preserve.target, "cell_weights": preserve.cell_weights}
     use_rep = None if preserve is None else preserve.use_rep
+    say_unrecorded(adata, key)
     if key is not None and key in adata.uns:
         request = results.request_of(adata, key)
     elif "structure" in fields or use_rep is not None:
@@ -150,6 +151,13 @@ def request_for(
     if layer is not None and stored_key is not None:
         raise InvalidValue(f"`layer={short(layer)}` is not that of {stored_key!r}: leave it out")
     return request if layer is None else request.but(layer=layer)
+
+
+def say_unrecorded(adata: AnnData, key: str | None) -> None:
+    """Say that an object has the columns of a selection, and not what it was selected with."""
+    if key is not None and key not in adata.uns:
+        text = "has no record: what it was selected with is not repeated"
+        note(f"The selection under {quoted(key)} {text}.")
 
 
 def say_overridden(adata: AnnData, key: str | None, request: Request) -> None:

@@ -229,7 +229,7 @@ judge <- function(x, ...) S4Vectors::metadata(
 )$glfs_explanation$substitutes
 kept <- glfs_structure(sce, n_comps = 4, key_added = "mine")
 only <- glfs_structure(sce, n_comps = 4)
-stopifnot(identical(judge(kept, use_rep = "mine"), judge(only)))
+stopifnot(identical(judge(kept, dimred = "mine"), judge(only)))
 half <- seq_len(60) %% 2 == 0
 both <- suppressMessages(glfs_select_genes(
     list(a = sce[, half], b = sce[-40, !half]), 3, n_comps = 5, across = "worst",

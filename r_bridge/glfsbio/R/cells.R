@@ -1,26 +1,29 @@
-#' Read an h5ad file
+#' Read and write AnnData files
 #'
-#' Reads an AnnData file in Python and hands it over in memory.
+#' Objects go to Python and back with the results of this package: a panel that
+#' was selected in one language is extended, explained and ordered in the other
+#' one, within all that it was selected with.
 #'
-#' @param path An `.h5ad` file, a `.zarr` folder, or an `.h5mu` file.
-#' @param X_name Name of the assay that takes the matrix `X`, for example
-#'   `"counts"` or `"logcounts"`.
+#' @param path An `.h5ad` file; to read, a `.zarr` folder or an `.h5mu` file too.
+#' @param X_name Name of the assay that is the matrix `X`, such as
+#'   `"logcounts"`. NULL: `"X"` if there is one, else the first.
 #' @param raw Whether to read the matrix and the genes of `raw`, where atlases
 #'   keep the counts of all genes, in place of `X`, the layers and `var`. The
 #'   columns of the cells and the reduced dimensions are the same.
 #' @param modality Modality of an `.h5mu` file. NULL: the only one.
-#' @return A SingleCellExperiment, genes x cells: `X` and the layers as assays,
-#'   sparse ones as dgCMatrix; `obs` and `var` as `colData` and `rowData`, with
-#'   ordered and unordered factors; the arrays of `obsm` as reduced dimensions,
-#'   `X_pca`, `X_tsne` and `X_umap` as `PCA`, `TSNE` and `UMAP`; the matrices of
-#'   `obsp`, such as the graph of the nearest neighbours, as `colPairs`. A
-#'   message names what is not carried: `uns`, `varm`, `varp` and, unless it is
-#'   asked for, `raw`.
+#' @return `glfs_read_h5ad()`: a SingleCellExperiment, genes x cells: `X` and the
+#'   layers as assays, `obs` and `var` as `colData` and `rowData`, the arrays of
+#'   `obsm` as reduced dimensions, `X_pca`, `X_tsne` and `X_umap` as `PCA`, `TSNE`
+#'   and `UMAP`, the matrices of `obsp` as `colPairs`, and results as of this
+#'   package. A message names what is not carried: the rest of `uns`, `varm`,
+#'   `varp` and, unless it is asked for, `raw`. `glfs_write_h5ad()`: `path`,
+#'   invisibly, after the reverse.
 #' @examples
 #' # 50 of the cells of glfs_example(), and 40 of the genes
 #' path <- system.file("extdata", "pbmc.h5ad", package = "glfsbio")
 #' glfs_read_h5ad(path, X_name = "scaled")
-#' glfs_read_h5ad(path, X_name = "logcounts", raw = TRUE)
+#' x <- glfs_read_h5ad(path, X_name = "logcounts", raw = TRUE)
+#' glfs_write_h5ad(x, tempfile(fileext = ".h5ad"))
 #' @export
 glfs_read_h5ad <- function(path, X_name = "X", raw = FALSE, modality = NULL) {
     check_string(path, "path")
@@ -33,38 +36,44 @@ glfs_read_h5ad <- function(path, X_name = "X", raw = FALSE, modality = NULL) {
     as_sce(parts)
 }
 
+#' @rdname glfs_read_h5ad
+#' @param x A SingleCellExperiment or SummarizedExperiment.
+#' @param overwrite Whether a file that exists may be replaced.
+#' @export
+glfs_write_h5ad <- function(x, path, X_name = NULL, overwrite = FALSE) {
+    check_string(path, "path")
+    parts <- sce_parts(x, X_name, "x")
+    call_python("write_h5ad", cells = parts, path = path, overwrite = overwrite)
+    left <- r_value(parts$left)
+    if (length(left) > 0L)
+        message("Not written: ", paste(left, collapse = ", "), ".")
+    invisible(path)
+}
+
 # For glfs_bio.rbridge.to_sce().
 build_sce <- function(plain) as_sce(r_value(plain))
 
 as_sce <- function(parts) {
-    names <- list(rownames(parts$var), rownames(parts$obs))
-    assays <- lapply(parts$assays, function(x) {
-        dimnames(x) <- names
-        x
-    })
-    reduced <- lapply(parts$reduced, function(x) {
-        rownames(x) <- names[[2L]]
-        x
-    })
-    SingleCellExperiment::SingleCellExperiment(
-        assays = assays, rowData = parts$var, colData = parts$obs,
-        reducedDims = reduced,
-        colPairs = parts$pairs
+    x <- SingleCellExperiment::SingleCellExperiment(
+        assays = parts$assays, rowData = parts$var, colData = parts$obs,
+        reducedDims = parts$reduced, colPairs = parts$pairs,
+        metadata = lapply(parts$records, as_result)
     )
+    dimnames(x) <- list(rownames(parts$var), rownames(parts$obs))
+    x
 }
 
 # For glfs_bio.rbridge.from_sce().
-plain_sce_and_left <- function(x, X_name = NULL) {
-    parts <- plain_sce(x, X_name)
-    for_python(list(plain_argument(parts), parts$left), identity)
-}
+plain_sce <- function(x, X_name = NULL)
+    for_python(plain_argument(sce_parts(x, X_name)), identity)
 
-plain_sce <- function(x, X_name = NULL) {
+sce_parts <- function(x, X_name = NULL, word = "sce") {
     if (!is(x, "SummarizedExperiment"))
-        refuse("sce", " is a ", class(x)[1L], ", not a SummarizedExperiment.")
+        refuse(word, " is a ", class(x)[1L], ", not a SummarizedExperiment.")
     has <- contents_of(x)
     names <- has$names
-    has[c("where", "default", "maker")] <- list("an assay of sce", "X", NULL)
+    has[c("where", "default", "maker")] <- list(
+        paste("an assay of", word), "X", NULL)
     first <- if ("X" %in% names || length(names) == 0L) "X" else 1L
     place <- which_assay(if (is.null(X_name)) first else X_name, has, "X_name")
     matrix <- function(place)
@@ -75,8 +84,7 @@ plain_sce <- function(x, X_name = NULL) {
     has$reduced <- lapply(has$reduced, coordinates)
     without <- names(Filter(is.null, has$reduced))
     has$reduced <- Filter(Negate(is.null), has$reduced)
-    metadata <- names(has$records)
-    has$records <- list()
+    metadata <- names(Filter(Negate(is_result), has$records))
     rownames(has$obs) <- colnames(x)
     parts <- plain_parts(
         matrix(place), has, names(has$reduced),

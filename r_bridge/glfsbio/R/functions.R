@@ -7,11 +7,11 @@ glfs_select_genes <- function(
         x, n_genes = NULL, ..., preserve = "structure", cell_weights = NULL,
         include = NULL, exclude = NULL, ignore = NULL, limits = NULL,
         platform = NULL, block = NULL, across = "mean", search = "nested",
-        time_limit = 60, method = "glfs", objective = "error",
-        use_rep = NULL, neighbors_key = NULL, n_comps = 50, symbols = NULL,
+        time_limit = 60, method = "glfs", objective = "error", dimred = NULL,
+        neighbors_key = NULL, n_comps = 50, symbols = NULL,
         missing = "raise", key_added = "glfs", subset = FALSE,
-        random_state = 0, lam = NULL, dimred = NULL, assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        random_state = 0, lam = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
     run("select_genes", x, call_arguments())
 }
 
@@ -19,11 +19,11 @@ glfs_select_genes <- function(
 #' @rdname glfs_structure
 #' @export
 glfs_structure <- function(
-        x, ..., n_comps = 50, use_rep = NULL, neighbors_key = NULL,
+        x, ..., n_comps = 50, dimred = NULL, neighbors_key = NULL,
         n_neighbors = NULL, lambda1 = 100, standardize = "auto",
         ignore = NULL, symbols = NULL, block = NULL,
-        key_added = "glfs_structure", random_state = 0, dimred = NULL,
-        assay.type = NULL, assay = NULL, layer = NULL) {
+        key_added = "glfs_structure", random_state = 0, assay.type = NULL,
+        assay = NULL, layer = NULL) {
     run("structure", x, call_arguments())
 }
 
@@ -45,8 +45,8 @@ glfs_evaluate_panel <- function(
         domains = NULL, spatial = NULL, library_key = NULL,
         counts_layer = NULL, gene_sets = NULL, platform = NULL,
         symbols = NULL, preserve = NULL, key_added = NULL,
-        random_state = NULL, cell_weights = NULL, use_rep = NULL,
-        dimred = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
+        random_state = NULL, cell_weights = NULL, dimred = NULL,
+        assay.type = NULL, assay = NULL, layer = NULL) {
     run("evaluate_panel", x, call_arguments())
 }
 
@@ -56,7 +56,7 @@ glfs_evaluate_panel <- function(
 glfs_extend_panel <- function(
         x, panel, n_genes = NULL, ..., drop = NULL, exclude = NULL,
         limits = NULL, platform = NULL, symbols = NULL, preserve = NULL,
-        key_added = NULL, cell_weights = NULL, use_rep = NULL, dimred = NULL,
+        key_added = NULL, cell_weights = NULL, dimred = NULL,
         assay.type = NULL, assay = NULL, layer = NULL) {
     run("extend_panel", x, call_arguments())
 }
@@ -67,7 +67,7 @@ glfs_extend_panel <- function(
 glfs_explain_panel <- function(
         x, panel = "glfs", labels = NULL, ..., genes = NULL,
         n_substitutes = 3, exclude = NULL, symbols = NULL, preserve = NULL,
-        key_added = NULL, cell_weights = NULL, use_rep = NULL, dimred = NULL,
+        key_added = NULL, cell_weights = NULL, dimred = NULL,
         assay.type = NULL, assay = NULL, layer = NULL) {
     run("explain_panel", x, call_arguments())
 }
@@ -78,8 +78,8 @@ glfs_explain_panel <- function(
 glfs_prove_panel <- function(
         x, panel = "glfs", ..., tolerance = 0.005, time_limit = 60,
         symbols = NULL, preserve = NULL, key_added = NULL,
-        cell_weights = NULL, use_rep = NULL, dimred = NULL,
-        assay.type = NULL, assay = NULL, layer = NULL) {
+        cell_weights = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
     run("prove_panel", x, call_arguments())
 }
 

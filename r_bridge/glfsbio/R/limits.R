@@ -103,7 +103,7 @@ glfs_estimate_efficiency <- function(
             refuse("labels", " must be the name of a column of both, or a list ",
                 "of two vectors, of the reference and of the spatial samples.")
         columns <- Map(function(values, x)
-            list(glfs_labels = sample_labels(values, x, "labels")),
+            list(glfs_labels = sample_values(values, "labels", x)),
             unname(labels), list(reference, spatial))
         labels <- "glfs_labels"
     }

@@ -130,33 +130,21 @@ gene_names <- function(x) {
 # A table with nested tables flattened to `outer.inner` and run-length encodings
 # expanded; the names of columns without a plain form are its attribute.
 plain_table <- function(table, rows = NULL) {
-    flat <- flat_columns(as.list(table), NULL)
-    structure(left = flat$left, plain(
+    columns <- lapply(flat_columns(table), plain_column)
+    names <- as.character(names(columns))
+    left <- vapply(columns, is.null, NA)
+    structure(left = names[left], plain(
         "table",
-        columns = unname(flat$columns),
-        names = plain_strings(make.unique(as.character(names(flat$columns)))),
+        columns = unname(columns[!left]),
+        names = plain_strings(make.unique(names[!left])),
         rows = if (!is.null(rows)) plain_strings(rows),
         length = nrow(table)
     ))
 }
 
-flat_columns <- function(columns, prefix) {
-    flat <- list(columns = list(), left = character())
-    for (j in seq_along(columns)) {
-        name <- paste(c(prefix, names(columns)[j]), collapse = ".")
-        column <- columns[[j]]
-        if (is(column, "Rle"))
-            column <- S4Vectors::decode(column)
-        if (is(column, "DataFrame") || is.data.frame(column)) {
-            flat <- Map(c, flat, flat_columns(as.list(column), name))
-        } else if (is.null(made <- plain_column(column))) {
-            flat$left <- c(flat$left, name)
-        } else {
-            flat$columns <- c(flat$columns, stats::setNames(list(made), name))
-        }
-    }
-    flat
-}
+flat_columns <- function(table) unlist(recursive = FALSE,
+    lapply(as.list(table), function(column)
+        if (is_table(column)) flat_columns(column) else list(column)))
 
 plain_column <- function(x) {
     x <- plain_vector(x)
@@ -184,7 +172,9 @@ plain_parts <- function(matrix, has, named, layers, pairs) {
         layers = named_list(layers),
         records = plain_records(has$records),
         pairs = named_list(pairs),
-        cells = plain_strings(some_names(has$cells)),
+        # Enough of many names to tell samples from genes.
+        cells = plain_strings(as.character(has$cells[unique(round(seq(1,
+            length(has$cells), length.out = min(length(has$cells), 1000L))))])),
         of = has$of
     ))
 }
@@ -199,15 +189,9 @@ texts <- function(x) {
 
 # What earlier results were made with.
 records_named <- function(records) lapply(
-    Filter(is_record, as.list(records)),
+    Filter(is_result, as.list(records)),
     function(record) record[names(record) %in% c("params", "structure")]
 )
-
-# Enough of many names to tell samples from genes.
-some_names <- function(names)
-    as.character(names[unique(ceiling(
-        seq(1, length(names), length.out = min(length(names), 1000L))
-    ))])
 
 # A reduced dimension, of which only the name travels where nothing names it.
 # Places in space are used without a name, if they can be.
@@ -230,31 +214,14 @@ coordinates <- function(x) {
     if (is.numeric(unclass(x))) x
 }
 
-# Of every record its kind and its place in the order of writing, of those of
-# selections also what tells how they were made; and structures.
+# Of every result what other functions have to know of it, and all of it as bytes.
 plain_records <- function(records) {
-    made <- c(
-        "kind", "written", "params", "n_tested", "structure", "request",
-        "absent", "table", "data_sets", "tolerance", "method",
-        "objective", "n_axes", "graph_components", "assay_noise", "batches",
-        "best_of"
-    )
-    shares <- c("preserved", "optimality")  # which may be missing
-    plain_one <- function(record) {
-        if (is.raw(record$kept))
-            return(plain_named(record["kept"]))
-        if (record$kind != "selection")
-            return(plain_argument(record[c("kind", "written")]))
-        # Of a table of genes that came: which, and how.
-        came <- intersect(c("gene", "adds", "replaces"), names(record$table))
-        if (!is.null(record$table))
-            record$table <- as.list(record$table[came])
-        fields <- record[intersect(made, names(record))]
-        plain_named(c(Map(plain_argument, fields, names(fields)),
-            lapply(record[intersect(shares, names(record))], as.numeric)))
-    }
-    plain_named(lapply(
-        Filter(is_result, records[!duplicated(names(records))]), plain_one))
+    results <- Filter(is_result, records[!duplicated(names(records))])
+    plain_named(lapply(results, function(record) plain_named(list(
+        written = plain_argument(record$written),
+        kept = plain("kept", bytes = record@kept),
+        table = if (record$kind == "order") plain_table(record$table)
+    ))))
 }
 
 # Pairs of samples that `named` has, and those in space: see objects.py in
@@ -293,8 +260,8 @@ read_object <- function(x, assay.type = NULL, assay = NULL, layer = NULL,
         if (!is.null(given[[name]]))
             refuse(name, " has no meaning here: ", remedy)
     has <- contents_of(x, assay = assay)
-    has$obs <- with_values(has$obs, obs)
-    has$var <- with_values(has$var, var)
+    has$obs[names(obs)] <- obs
+    has$var[names(var)] <- var
     if (!is.null(has$unused))
         say_once(has$unused)
     asked <- if (seurat) layer else if (is.null(assay.type)) assay else assay.type
@@ -302,24 +269,31 @@ read_object <- function(x, assay.type = NULL, assay = NULL, layer = NULL,
         word <- if (seurat) "layer" else if (is.null(assay)) "assay.type"
         else "assay"
     place <- which_assay(asked, has, word)
-    named <- c(character(), named, texts(records_named(has$records)))
+    asked_before <- records_named(has$records)
+    named <- c(character(), named, texts(asked_before))
+    of_structures <- intersect(has$names, unlist(lapply(asked_before,
+        function(record) record$structure$layer)))
     counts <- function(name) {
         at <- which_assay(name, has, "counts_layer") # refused before it is read
         plain_matrix(has$matrix(at), paste0("counts_layer \"", name, "\""))
     }
     plain_parts(
         plain_matrix(has$matrix(place), has$label(place), files), has, named,
-        lapply(stats::setNames(nm = counts_layer), counts),
+        lapply(stats::setNames(nm = union(counts_layer, of_structures)), counts),
         if (is(x, "SingleCellExperiment")) plain_pairs(x, named) else list()
     )
 }
 
 # What an object has, by its class: names of matrices and where they are, the
 # matrix of a place, tables, reduced dimensions and records.
-contents_of <- function(x, ...) UseMethod("contents_of")
+contents_of <- function(x, assay = NULL) {
+    if (is(x, "SummarizedExperiment")) contents_of_experiment(x)
+    else if (is(x, "ExpressionSet")) contents_of_set(x)
+    else if (inherits(x, "Seurat")) contents_of_seurat(x, assay)
+    else contents_of_matrix(x)
+}
 
-#' @export
-contents_of.default <- function(x, ...) {
+contents_of_matrix <- function(x) {
     if (length(dim(x)) != 2L)
         refuse("x", " is a ", class(x)[1L], ": it must be a matrix of genes x ",
             "samples, a SummarizedExperiment, an ExpressionSet or a Seurat ",
@@ -329,8 +303,7 @@ contents_of.default <- function(x, ...) {
         var = empty(nrow(x)), obs = empty(ncol(x)), cells = colnames(x))
 }
 
-#' @export
-contents_of.SummarizedExperiment <- function(x, ...) {
+contents_of_experiment <- function(x) {
     names <- assay_names(x)
     has <- list(
         of = "SummarizedExperiment", names = names, where = "an assay of x",
@@ -356,8 +329,7 @@ contents_of.SummarizedExperiment <- function(x, ...) {
     has
 }
 
-#' @export
-contents_of.ExpressionSet <- function(x, ...) {
+contents_of_set <- function(x) {
     names <- Biobase::assayDataElementNames(x)
     list(
         of = "ExpressionSet", names = names, where = "in assayData(x)",
@@ -425,8 +397,7 @@ read_counts <- function(x, counts_layer, word = "counts_layer", obs = NULL) {
 is_record <- function(x) is.list(x) && !is.object(x)
 
 # Others keep beside results what they like.
-is_result <- function(x) is_record(x) && is_string(x[["kind"]]) &&
-    is.numeric(x[["written"]])
+is_result <- function(x) is(x, "GLFSResult")
 
 # Records of results, from where their class keeps them; a matrix gives the
 # record alone.
@@ -435,56 +406,46 @@ records_of <- function(x, key, argument, wanted) {
         "DataFrame")) S4Vectors::metadata(x)
     else if (is(x, "ExpressionSet")) Biobase::notes(x)
     else if (inherits(x, "Seurat")) methods::slot(x, "misc")
-    else if (is_record(x)) stats::setNames(list(x), key)
+    else if (is_result(x)) stats::setNames(list(x), key)
     else refuse(argument, " is a ", class(x)[1L], ": it must be ", wanted, ".")
 }
 
-# Results go where users of the class look for them.
-write_object <- function(x, result, ...) UseMethod("write_object")
-
-# A matrix has no place for them: the columns of genes as a table, or the
-# record.
-#' @export
-write_object.default <- function(x, result, ...) {
-    if (ncol(result$var) > 0L && ncol(result$obs) == 0L) {
-        table <- result$var
-        S4Vectors::metadata(table) <- result$records
-        return(table)
+# Results go where users of the class look for them. A matrix has no place for
+# them: the columns of genes as a table, or the record.
+write_object <- function(x, result, assay = NULL) {
+    if (inherits(x, "Seurat"))
+        return(write_seurat(x, result, assay))
+    if (has_samples(x) && length(result$rows) < nrow(x))
+        x <- x[result$rows, ]
+    if (is(x, "ExpressionSet")) {
+        Biobase::fData(x) <- with_values(Biobase::fData(x), result, "var")
+        Biobase::pData(x) <- with_values(Biobase::pData(x), result, "obs")
+        Biobase::notes(x) <- with_records(Biobase::notes(x), result)
+        x
+    } else if (has_samples(x)) {
+        SummarizedExperiment::rowData(x) <- with_values(
+            SummarizedExperiment::rowData(x), result, "var")
+        SummarizedExperiment::colData(x) <- with_values(
+            SummarizedExperiment::colData(x), result, "obs")
+        S4Vectors::metadata(x) <- with_records(S4Vectors::metadata(x), result)
+        x
+    } else if (ncol(result$var) > 0L && ncol(result$obs) == 0L) {
+        S4Vectors::metadata(result$var) <- result$records
+        result$var
+    } else {
+        record <- result$records[[1L]]
+        rownames(result$obs) <- colnames(x)
+        record$rowData <- if (ncol(result$var) > 0L) result$var
+        record$colData <- if (ncol(result$obs) > 0L) result$obs
+        record
     }
-    samples <- result$obs
-    rownames(samples) <- colnames(x)
-    tables <- Filter(ncol, list(rowData = result$var, colData = samples))
-    c(result$records[[1L]], tables)
 }
 
-#' @export
-write_object.SummarizedExperiment <- function(x, result, ...) {
-    if (length(result$rows) < nrow(x))
-        x <- x[result$rows, ]
-    SummarizedExperiment::rowData(x) <- with_values(
-        SummarizedExperiment::rowData(x), result$var, result$gone$var)
-    SummarizedExperiment::colData(x) <- with_values(
-        SummarizedExperiment::colData(x), result$obs, result$gone$obs)
-    S4Vectors::metadata(x) <- with_records(S4Vectors::metadata(x), result)
-    x
-}
-
-#' @export
-write_object.ExpressionSet <- function(x, result, ...) {
-    if (length(result$rows) < nrow(x))
-        x <- x[result$rows, ]
-    Biobase::fData(x) <- with_values(Biobase::fData(x), result$var,
-        result$gone$var)
-    Biobase::pData(x) <- with_values(Biobase::pData(x), result$obs,
-        result$gone$obs)
-    Biobase::notes(x) <- with_records(Biobase::notes(x), result)
-    x
-}
-
-# Columns of a table, in place of former ones; those that are gone are NULL.
-with_values <- function(table, values, gone = NULL) {
-    for (name in union(intersect(gone, names(table)), names(values)))
-        table[[name]] <- values[[name]]
+# A table with columns in place of former ones, and without those that are gone.
+with_values <- function(table, result, name) {
+    table[intersect(result$gone[[name]], names(table))] <- NULL
+    for (column in names(result[[name]]))
+        table[[column]] <- result[[name]][[column]]
     table
 }
 
@@ -534,8 +495,7 @@ assay_of_results <- function(x) {
     others
 }
 
-#' @export
-contents_of.Seurat <- function(x, assay = NULL, ...) {
+contents_of_seurat <- function(x, assay) {
     assay <- seurat_assay(x, assay)
     layers <- seurat_layers(x[[assay]])
     others <- setdiff(SeuratObject::Assays(x), assay)
@@ -583,8 +543,7 @@ seurat_layers <- function(assay) {
     getExportedValue("SeuratObject", "Layers")(assay)
 }
 
-#' @export
-write_object.Seurat <- function(x, result, assay = NULL, ...) {
+write_seurat <- function(x, result, assay) {
     assay <- seurat_assay(x, assay)
     values <- as.data.frame(result$var)
     if (length(result$rows) < nrow(x[[assay]]))

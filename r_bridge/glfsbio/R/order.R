@@ -103,13 +103,13 @@ glfs_write_order <- function(x, path, platform = NULL, key = NULL,
     parts <- if (has_samples(x))
         prepared("write_order", x, Filter(Negate(is.null),
             c(place, list(key = key))))$parts
-    orders <- orders_of(x, last_key(x, "order", key))
-    if (is.null(parts) && length(orders) == 0L)
+    records <- if (is.null(parts)) plain_records(records_of(
+        x, last_key(x, "order", key), "x", "a result of glfs_order_panel()"))
+    if (is.null(parts) && length(records$items) == 0L)
         refuse("x", " has no order: run glfs_order_panel() first.")
     call_python(
         "write_order",
-        adata = parts,
-        orders = plain_named(orders), path = path,
+        adata = parts, records = records, path = path,
         platform = platform_name(platform), key = key, overwrite = overwrite,
         of = c(parts$of, "matrix")[1L]
     )
@@ -192,20 +192,6 @@ glfs_read_panel <- function(path, column = NULL, sheet = NULL,
     rownames(table) <- table$gene
     S4Vectors::metadata(table) <- found$about
     table
-}
-
-# Orders among the records of a result, for Python.
-orders_of <- function(x, key) {
-    parts <- c("table", "checks", "replaced", "platform")
-    is_order <- function(record)
-        is_record(record) && all(parts %in% names(record))
-    orders <- Filter(is_order,
-        records_of(x, key, "x", "a result of glfs_order_panel()"))
-    lapply(orders, function(order) {
-        tables <- vapply(order, is, NA, "DataFrame")
-        order[tables] <- lapply(order[tables], plain_table)
-        plain_argument(order[names(order) != "versions"], "x")
-    })
 }
 
 # The platform itself says nothing that a file holds.

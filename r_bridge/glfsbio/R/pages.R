@@ -37,10 +37,9 @@
 #' @param objective,lam `"error"`; or `"exact"`, the original GLFS (Wang and
 #'   Goldenberg 2014), which minimises a variance with a penalty `lam` on the
 #'   weights of the genes; or `"printed"`, the last formula of that paper.
-#' @param use_rep,dimred Structure to use: the `key_added` of
-#'   [glfs_structure()], or the name of a reduced dimension that spans it, such
-#'   as `"PCA"`. Give one of the two words. NULL: computed from the matrix; for
-#'   a panel, that of its selection, else, with a message, of the selections in
+#' @param dimred Structure to use: the `key_added` of [glfs_structure()], or
+#'   the name of a reduced dimension that spans it, such as `"PCA"`. NULL:
+#'   computed from the matrix; for a panel, that of its selection, else, with a message, of the selections in
 #'   `x`, or of [glfs_structure()].
 #' @param neighbors_key Graph of the samples in a SingleCellExperiment. For a
 #'   graph of your own, a symmetric sparse matrix of weights, type
@@ -175,7 +174,7 @@ NULL
 #' this function it is stored in the object, for other sessions too, and valid
 #' as long as the matrix is the same. Panels that are no selections are
 #' evaluated by it, unless `x` has a selection, whose structure it then is. A
-#' selection takes another than the default by `use_rep = "glfs_structure"`.
+#' selection takes another than the default by `dimred = "glfs_structure"`.
 #' Several structures have a key each.
 #'
 #' @inheritParams glfs_select_genes
@@ -185,13 +184,12 @@ NULL
 #' @param standardize Units of the genes: `"noise"` (noise-standardised),
 #'   `"unit"` (variance 1), NULL, or `"auto"`.
 #' @return The object, with a record in `metadata(x)$glfs_structure`, `notes(x)`
-#'   or `Misc(x)`: `params`; `n_samples`; and `kept`, the structure as a raw
-#'   vector.
+#'   or `Misc(x)`: `params` and `n_samples`, with the structure beside them.
 #' @examples
 #' x <- glfs_structure(glfs_example())
 #' x <- glfs_explain_panel(x, c("CD3D", "CD79A", "LYZ"))
 #' x <- glfs_structure(x, lambda1 = 20, key_added = "mine")
-#' x <- glfs_select_genes(x, n_genes = 5, use_rep = "mine")
+#' x <- glfs_select_genes(x, n_genes = 5, dimred = "mine")
 #' @name glfs_structure
 NULL
 

@@ -154,7 +154,7 @@ record_of <- function(x, kind, key, element) {
             "Plots need the R package ggplot2: install.packages(\"ggplot2\")."
         )
     key <- last_key(x, kind, key, element)
-    record <- if (is_record(x)) x else results_of(x)[[key]]
+    record <- if (is_result(x)) x else results_of(x)[[key]]
     if (is.null(record[[element]]))
         refuse(
             "x", " has no ", element, " under \"", key, "\": run ",

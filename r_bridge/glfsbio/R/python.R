@@ -24,15 +24,11 @@ embedded <- function() {
 #' Connect R with a Python that has glfs_bio
 #'
 #' Not needed before other functions: the first call of one of them connects. It
-#' says which Python is used, or chooses one. Where none is named the
-#' environment of [glfs_install()] is used, which is made on first use.
-#'
-#' A process has one Python: to change it, restart R. Where another package has
-#' started Python in this session already, as zellkonverter or a script with
-#' reticulate may do, that Python is used if it has glfs_bio; if not, the error
-#' tells the line that installs it there, and the order of calls that avoids it.
-#' In an R that was started by Python through rpy2 (`%%R` cells), call
-#' `glfs_bio.rbridge.register()` there instead; this function then only reports.
+#' says which Python is used, or chooses one. A process has one Python: to change
+#' it, restart R. Where another package has started Python already, as
+#' zellkonverter may do, that Python is used if it has glfs_bio; if not, the error
+#' tells the line that installs it there. In an R that Python has started through
+#' rpy2 (`%%R` cells), call `glfs_bio.rbridge.register()` there instead.
 #'
 #' Variables of other Pythons, such as `PYTHONPATH`, reach a Python that you
 #' name, and not the environment of [glfs_install()].
@@ -47,60 +43,47 @@ embedded <- function() {
 #' @return Invisibly, a list: `python` (the executable), `python_version`, and
 #'   the versions `glfs_bio` and `anndata`.
 #' @examples
-#' # glfs_setup("~/venv")
 #' about <- glfs_setup()
 #' about$glfs_bio
 #' @export
 glfs_setup <- function(python = NULL, quiet = FALSE) {
     connect(python)
     about <- call_python("about")
-    if (is.null(session$python))
-        session$python <- about$python
+    session$python <- c(session$python, about$python)[1L]
     about$python <- session$python
     if (!quiet)
-        message(
-            "glfs_bio ", about$glfs_bio, " (anndata ", about$anndata,
-            ") in Python ", about$python_version, ", ", about$python
-        )
+        message("glfs_bio ", about$glfs_bio, " (anndata ", about$anndata,
+            ") in Python ", about$python_version, ", ", about$python)
     invisible(about)
 }
 
 connect <- function(python = NULL) {
-    if (is.null(session$call)) {
-        if (embedded())
-            glfs_stop("Python has started this R: run 'import ",
-                "glfs_bio.rbridge; glfs_bio.rbridge.register()' there.")
+    if (is.null(session$call) && embedded())
+        glfs_stop("Python has started this R: run 'import ",
+            "glfs_bio.rbridge; glfs_bio.rbridge.register()' there.")
+    if (is.null(session$call))
         start_python(python)
-    } else if (!is.null(python) && !embedded()) {
+    else if (!is.null(python) && !embedded())
         check_same(find_python(python))
-    }
 }
 
-# The Python that is named, or else the environment of this package.
+# The Python that is named, or else the environment of this package; before that
+# is made what is set for other purposes, if it has glfs_bio.
 choose_python <- function(python = NULL) {
-    if (!is.null(python))
-        return(find_python(python))
-    option <- c("getOption(\"glfsbio.python\")" = getOption("glfsbio.python"))
-    options <- c(option, Sys.getenv("GLFSBIO_PYTHON", names = TRUE))
-    options <- Filter(nzchar, options)
-    if (length(options) > 0L)
-        return(find_python(options[[1L]], names(options)[1L]))
-    folder <- environment_folder()
-    active <- if (!dir.exists(folder)) active_python()
-    if (!is.null(active))
-        return(active)
-    find_python(if (dir.exists(folder)) folder else provided_environment())
-}
-
-# What is set for other purposes, or on the search path, if it has glfs_bio.
-active_python <- function() {
+    named <- Filter(nzchar, c(python = python,
+        "getOption(\"glfsbio.python\")" = getOption("glfsbio.python"),
+        Sys.getenv("GLFSBIO_PYTHON", names = TRUE)))
+    if (length(named) > 0L)
+        return(find_python(named[[1L]], names(named)[1L]))
+    if (dir.exists(environment_folder()))
+        return(find_python(environment_folder()))
     variables <- c("RETICULATE_PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX")
-    places <- c(Sys.getenv(variables), Sys.which("python3"))
-    for (place in unique(Filter(nzchar, places))) {
+    for (place in c(Sys.getenv(variables), Sys.which("python3"))) {
         python <- tryCatch(find_python(place), glfs_error = function(e) NULL)
-        if (!is.null(python) && has_package(python))
+        if (nzchar(place) && !is.null(python) && has_package(python))
             return(python)
     }
+    find_python(provided_environment())
 }
 
 find_python <- function(python, source = "python") {
@@ -109,19 +92,15 @@ find_python <- function(python, source = "python") {
     inside <- if (.Platform$OS.type == "windows")
         c("python.exe", file.path("Scripts", "python.exe"))
     else file.path("bin", c("python", "python3"))
-    executable <- if (dir.exists(python)) file.path(python, inside) else python
-    executable <- executable[file.exists(executable)]
-    if (length(executable) == 0L)
-        refuse(
-            source, " = \"", python, "\" is neither a Python executable nor a ",
+    files <- if (dir.exists(python)) file.path(python, inside) else python
+    file <- Find(file.exists, files)
+    if (is.null(file))
+        refuse(source, " = \"", python, "\" is neither a Python executable nor a ",
             "folder with ", inside[1L], ": ", if (in_cache(python))
                 "glfs_install(renew = TRUE) makes it again."
-            else paste0("create it with 'python3 -m venv ", python, "'.")
-        )
+            else paste0("create it with 'python3 -m venv ", python, "'."))
     # Not normalizePath(): a virtual environment is known by its link.
-    file.path(
-        normalizePath(dirname(executable[1L])), basename(executable[1L])
-    )
+    file.path(normalizePath(dirname(file)), basename(file))
 }
 
 # What a command prints, in a process of its own: R's library path would give
@@ -150,10 +129,11 @@ has_package <- function(python) {
 
 check_package <- function(python, runs = FALSE) {
     answer <- with_python(python, has_package(python))
+    said <- attr(answer, "output")
     if (!answer)
         glfs_stop(
-            python, if (is.null(attr(answer, "output"))) " lacks glfs_bio"
-            else paste0(" does not run: ", attr(answer, "output")),
+            python, if (is.null(said)) " lacks glfs_bio"
+            else paste0(" does not run: ", said),
             if (runs) paste(", and another package has started it in this R",
                 "session, which has one Python. Restart R and call",
                 "glfs_setup() before the other package"),
@@ -166,27 +146,22 @@ check_package <- function(python, runs = FALSE) {
 
 start_python <- function(python) {
     runs <- reticulate::py_available()
-    if (runs) {
+    if (runs)
         session$python <- reticulate::py_config()$python
-        if (!is.null(python))
-            check_same(find_python(python))
-        python <- session$python
-    } else {
-        python <- choose_python(python)
-    }
+    if (runs && !is.null(python))
+        check_same(find_python(python))
+    python <- if (runs) session$python else choose_python(python)
     check_package(python, runs)
     # Rather than use_python(), after which reticulate looks for others too.
     tryCatch(
         with_python(python, withr::with_envvar(
-            c(RETICULATE_PYTHON = python), attach_reticulate()
-        )),
+            c(RETICULATE_PYTHON = python), attach_reticulate())),
         error = function(e) glfs_stop(
             python, " cannot be used from this R, with reticulate ",
             format(utils::packageVersion("reticulate")), ":\n",
             conditionMessage(e), "\n", if (in_cache(python))
                 "glfs_install(renew = TRUE) makes the environment again."
-            else "Name another Python with glfs_setup(), or update reticulate."
-        )
+            else "Name another Python with glfs_setup(), or update reticulate.")
     )
     session$python <- python
 }
@@ -246,45 +221,37 @@ call_python <- function(target, ..., of = "SummarizedExperiment") {
 # Errors of this package have class `glfs_error`; those of Python carry the
 # names of the exception's classes as well, so that tryCatch() can pick one.
 glfs_stop <- function(..., class = NULL, fields = list()) {
-    condition <- structure(
-        class = c(class, "glfs_error", "error", "condition"),
-        c(list(message = paste0(...), call = NULL), fields)
-    )
+    condition <- structure(class = c(class, "glfs_error", "error", "condition"),
+        c(list(message = paste0(...), call = NULL), fields))
     stop(condition)
 }
 
 # What is wrong with an argument, which begins the message and is a field of the
 # condition; refusals of Python have it, too, and their `kind`.
-refuse <- function(argument, ...) {
+refuse <- function(argument, ...)
     glfs_stop(argument, ..., fields = list(argument = argument))
-}
 
 raise_python <- function(answer) {
     if ("KeyboardInterrupt" %in% answer$classes)
         raise_interrupt()
-    class <- setdiff(answer$classes, "BaseException")
-    glfs_stop(
-        answer$message,
-        class = paste0("python.", class),
-        fields = answer[intersect(c("argument", "kind", "traceback"),
-            names(answer))]
-    )
+    fields <- c("argument", "kind", "traceback")
+    glfs_stop(answer$message, fields = answer[intersect(fields, names(answer))],
+        class = paste0("python.", setdiff(answer$classes, "BaseException")))
 }
 
 # As R does after Ctrl-C: handlers of "interrupt" first, then the top level. An
 # R that Python has started has no top level; there it is an error.
 raise_interrupt <- function() {
-    signalCondition(structure(
-        class = c("python.KeyboardInterrupt", "interrupt", "condition"),
-        list(message = "Interrupted in Python.", call = NULL)
-    ))
+    text <- "Interrupted in Python."
+    class <- "python.KeyboardInterrupt"
+    signalCondition(structure(class = c(class, "interrupt", "condition"),
+        list(message = text, call = NULL)))
     if (embedded())
-        glfs_stop("Interrupted in Python.", class = "python.KeyboardInterrupt")
-    if (!interactive()) {
-        message("Interrupted in Python.")
-        quit(save = "no", status = 130L)
-    }
-    invokeRestart("abort")
+        glfs_stop(text, class = class)
+    if (interactive())
+        invokeRestart("abort")
+    message(text)
+    quit(save = "no", status = 130L)
 }
 
 # A message of which one in a session is enough.
@@ -299,17 +266,14 @@ say_once <- function(...) {
 
 is_string <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
 
-check_string <- function(x, name) {
+check_string <- function(x, name)
     if (!is_string(x))
         refuse(name, " must be one string, not ", if (is.character(x))
             paste(length(x), "strings") else class(x)[1L], ".")
-}
 
 listed <- function(names) {
     if (length(names) == 0L)
         return("there are none")
-    paste0(
-        paste(utils::head(names, 8L), collapse = ", "),
-        if (length(names) > 8L) ", ..."
-    )
+    more <- if (length(names) > 8L) ", ..."
+    paste0(paste(utils::head(names, 8L), collapse = ", "), more)
 }

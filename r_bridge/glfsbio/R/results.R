@@ -11,10 +11,11 @@
 #'   evaluated or of a classifier, the best first. Where some of them have left
 #'   `x`, a message says so.
 #'
-#'   `glfs_result()`: the record, a list, of which the page of the function that
-#'   wrote it tells the elements. Its tables are DataFrames that `write.csv()`
-#'   takes. Several names in one place are one text, such as `"CST3, LYZ"`, and
-#'   `""` where there is none.
+#'   `glfs_result()`: the record, a `GLFSResult`. It is a list, of which the page
+#'   of the function that wrote it tells the elements, with what repeats the
+#'   result beside them. Its tables are DataFrames that `write.csv()` takes, the
+#'   first of them `as.data.frame()`. Several names in one place are one text,
+#'   such as `"CST3, LYZ"`, and `""` where there is none.
 #'
 #'   `glfs_results()`: a data frame, one row per result in the order of writing:
 #'   `key`; `kind`; and `writer`, the function that wrote it.
@@ -38,6 +39,7 @@
 #' # the genes in other packages
 #' panel <- SingleCellExperiment::rowSubset(x, "glfs_selected")
 #' dim(x[panel, ])
+#' @aliases GLFSResult-class show,GLFSResult-method
 #' @export
 glfs_genes <- function(x, key = "glfs") {
     check_string(key, "key")
@@ -63,8 +65,8 @@ refuse_kind <- function(x, key, record) refuse(
 glfs_result <- function(x, key = "glfs") {
     check_string(key, "key")
     records <- results_of(x)
-    if (is_record(x) && length(records) == 1L)
-        return(records[[1L]])
+    if (is_result(x))
+        return(x)
     if (!key %in% names(records))
         refuse("key", " = \"", key, "\" is no result of x: ",
             listed(names(records)), ".")
@@ -84,8 +86,8 @@ glfs_results <- function(x) {
 # Records of this package in the order of writing, by their keys.
 results_of <- function(x) {
     records <- records_of(x, "glfs", "x", "a result of this package")
-    if (is_record(x))
-        names(records) <- paste0("glfs_", x[["kind"]])[1L]
+    if (is_result(x))
+        names(records) <- paste0("glfs_", x[["kind"]])
     records <- Filter(function(one) is_result(one) &&
         one[["kind"]] %in% names(writers), records)
     records <- records[!duplicated(names(records))]
@@ -164,11 +166,38 @@ gene_table <- function(x) {
         x[[seurat_assay(x, NULL)]][[]]
     else if (is(x, "DataFrame") || is.data.frame(x))
         x
-    else if (is_record(x))
+    else if (is_result(x))
         x[["rowData"]]
     else
         refuse("x", " is a ", class(x)[1L],
             ", not a result of glfs_select_genes().")
+}
+
+#' @rdname glfs_genes
+#' @exportClass GLFSResult
+setClass("GLFSResult", contains = "list",
+    slots = c(names = "character", kept = "raw"))
+
+setMethod("show", "GLFSResult", function(object) {
+    cat("GLFSResult of ", writers[[object$kind]], "()\n", sep = "")
+    for (name in setdiff(names(object), c("kind", "written", "versions"))) {
+        value <- object[[name]]
+        cat("$ ", name, ": ", if (length(dim(value)) == 2L)
+            paste0(class(value)[1L], ", ", nrow(value), " x ", ncol(value))
+        else if (is.list(value)) paste("list of", listed(names(value)))
+        else if (is.raw(value)) paste(length(value), "bytes")
+        else listed(as.character(value)), "\n", sep = "")
+    }
+})
+
+#' @export
+as.data.frame.GLFSResult <- function(x, ...) {
+    tables <- Filter(function(one) is(one, "DataFrame"), as.list(x))
+    first <- intersect(c("measures", "table", "curve", names(tables)),
+        names(tables))
+    if (length(first) == 0L)
+        refuse("x", " has no table.")
+    as.data.frame(tables[[first[1L]]], ...)
 }
 
 #' Selected genes as gene sets, and all genes as a ranking
@@ -199,18 +228,15 @@ glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL,
         function(one) selection_of(x, one)$genes)
     if (!is.null(rnk) && length(key) != 1L)
         refuse("rnk", " takes the ranking of one key, not of ", length(key), ".")
-    if (!is.null(gmt)) {
-        check_fields(c(names(sets), unlist(sets)), "gmt")
-        lines <- vapply(sets, paste, "", collapse = "\t")
-        lines <- paste(names(sets), "GLFS selection", lines, sep = "\t")
-        write_whole(lines, gmt, "gmt", overwrite)
-    }
+    if (!is.null(gmt))
+        write_fields(cbind(names(sets), "GLFS selection",
+            vapply(sets, paste, "", collapse = "\t")), unlist(sets), gmt, "gmt",
+            overwrite)
     if (!is.null(rnk)) {
         scores <- glfs_scores(x, key)
-        check_fields(names(scores), "rnk")
         numbers <- format(scores, digits = 17L, trim = TRUE)
-        lines <- paste(names(scores), numbers, sep = "\t")
-        write_whole(lines, rnk, "rnk", overwrite)
+        write_fields(cbind(names(scores), numbers), names(scores), rnk, "rnk",
+            overwrite)
     }
     if (is.null(gmt) && is.null(rnk)) sets else invisible(sets)
 }
@@ -227,30 +253,24 @@ glfs_scores <- function(x, key = "glfs") {
     scores
 }
 
-# What separates fields or lines cannot be in a name.
-check_fields <- function(names, argument) {
-    wrong <- grep("^$|[\t\r\n]", names, value = TRUE)
+# A file, whole or not at all; what separates fields or lines is in no name.
+write_fields <- function(table, names, path, argument, overwrite) {
+    check_string(path, argument)
+    wrong <- grep("^$|[\t\r\n]", c(table[, 1L], names), value = TRUE)
     if (length(wrong) > 0L)
-        refuse(
-            argument, " cannot be written: the name ",
+        refuse(argument, " cannot be written: the name ",
             encodeString(wrong[1L], quote = "\""),
-            " is empty or has a tab or a line break; rename it."
-        )
-}
-
-# Whole or not at all.
-write_whole <- function(lines, path, name, overwrite) {
-    check_string(path, name)
+            " is empty or has a tab or a line break; rename it.")
     if (file.exists(path) && (!overwrite || dir.exists(path)))
-        refuse(name, " = \"", path, "\" exists: choose another name, or set ",
+        refuse(argument, " = \"", path, "\" exists: choose another name, or set ",
             "overwrite = TRUE for a file.")
-    if (!dir.exists(dirname(path)))
-        refuse(name, " = \"", path, "\": create its folder first.")
     part <- tempfile(".glfs-", dirname(path))
     on.exit(unlink(part))
-    connection <- file(part, "wb")
-    writeLines(enc2utf8(lines), connection, useBytes = TRUE)
-    close(connection)
-    if (!file.rename(part, path))
-        refuse(name, " = \"", path, "\" cannot be written: choose another name.")
+    lines <- enc2utf8(apply(table, 1L, paste, collapse = "\t"))
+    written <- tryCatch({
+        writeBin(charToRaw(paste0(lines, "\n", collapse = "")), part)
+        file.rename(part, path)
+    }, error = function(e) FALSE, warning = function(w) FALSE)
+    if (!written)
+        refuse(argument, " = \"", path, "\" cannot be written: choose another name.")
 }

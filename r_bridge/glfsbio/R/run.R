@@ -6,41 +6,38 @@ call_arguments <- function(frame = parent.frame()) {
     options <- c(mget(names, envir = frame), eval(quote(list(...)), frame))
     if (sum(nzchar(names(options))) < length(options))
         glfs_stop("All further arguments must be given by name.")
-    refuse_typos(options, c(
-        lapply(names, ask, what = "substitute"),
-        as.list(eval(quote(substitute(list(...))), frame))[-1L]
-    ), frame)
+    refuse_typos(options, c(lapply(names, ask, what = "substitute"),
+        as.list(eval(quote(substitute(list(...))), frame))[-1L]), frame)
     if ("random_state" %in% ls(frame) && is.null(frame$random_state))
         options$random_state <- sample.int(.Machine$integer.max, 1L)
     options
 }
 
 # A column that an object does not have is NULL, which would be no argument. An
-# element of a list that is NULL is meant.
+# element of a list that is NULL is meant. What a wrapper passes on is an
+# argument of its callers.
 refuse_typos <- function(options, expressions, frame = parent.frame()) {
     callers <- sys.frames()
-    callers <- callers[seq_along(callers) < Position(function(one)
-        identical(one, frame), callers)]
+    place <- Position(function(one) identical(one, frame), callers)
+    callers <- c(rev(callers[seq_len(place - 1L)]), globalenv())
     for (i in seq_along(options))
         if (is.null(options[[i]]) && reads_column(expressions[[i]], callers))
             refuse(names(options)[i], " = ", deparse1(expressions[[i]]),
                 " is NULL, so that nothing was given: is the name right?")
 }
 
-# Whether an expression reads from what has columns, such as `x$typo`, in the
-# frame of a caller; what a wrapper passes on is an argument of its callers.
+# Whether an expression reads from what has columns, such as `x$typo`.
 reads_column <- function(expression, callers) {
     if (!is.call(expression) ||
         !as.character(expression[[1L]])[1L] %in% c("$", "[[", "@"))
         return(FALSE)
-    for (frame in c(rev(callers), globalenv())) {
+    for (frame in callers) {
         from <- tryCatch(eval(expression[[2L]], frame),
             error = function(e) NULL)
         if (!is.null(from) && !is.function(from))
             break
     }
-    has_samples(from) || is.data.frame(from) || is(from, "DataFrame") ||
-        is(from, "AnnotatedDataFrame")
+    has_samples(from) || is_table(from) || is(from, "AnnotatedDataFrame")
 }
 
 # Call a function of Python on an object, or on several of a list, and put into
@@ -50,18 +47,17 @@ run <- function(target, x, options) {
     several <- target == "select_genes" && is_record(x)
     if (several && length(x) == 0L)
         refuse("x", " is an empty list: give one object, or a list of several.")
+    if (target == "structure" && !has_samples(x))
+        refuse("x", " is a ", class(x)[1L], ", which has no place for a ",
+            "structure: put it into a SummarizedExperiment.")
     sets <- if (several) x else list(x)
     for (one in if (several) sets)
         for (name in names(sample_vectors(options, one)))
             refuse(name, " must be the name of a column of the samples that ",
                 "all objects have.")
-    if (target == "structure" && !has_samples(x))
-        refuse("x", " is a ", class(x)[1L], ", which has no place for a ",
-            "structure: put it into a SummarizedExperiment.")
     if (several && is.null(names(sets)))
         names(sets) <- seq_along(sets)
-    if (several && (anyDuplicated(names(sets)) || !all(nzchar(names(sets)))))
-        refuse("x", " must have a name of its own for each object, or none.")
+    check_names(sets, "x")
     asked <- lapply(sets, function(x) prepared(target, x, options))
     results <- call_python(target, sets = lapply(asked, `[[`, "parts"),
         options = asked[[1L]]$options, of = asked[[1L]]$parts$of)
@@ -74,15 +70,14 @@ run <- function(target, x, options) {
 refuse_unknown <- function(target, options) {
     function_name <- paste0("glfs_", target)
     defaults <- formals(get(function_name))
-    of_structure <- names(formals(glfs_structure))
     if (target == "stability") # which takes those of the selection, too
         defaults <- c(defaults, formals(glfs_select_genes))
     takes <- setdiff(names(defaults), c("x", "..."))
     for (name in setdiff(names(options), takes))
         refuse(name, " is no argument of ", function_name, "(): it takes ",
             paste(takes, collapse = ", "), ".",
-            if (name %in% of_structure && "use_rep" %in% takes)
-                " Give it to glfs_structure(), and the key of that as use_rep.")
+            if (name %in% names(formals(glfs_structure)) && "dimred" %in% takes)
+                " Give it to glfs_structure(), and the key of that as dimred.")
     needed <- takes[vapply(defaults[takes], deparse1, "") == ""]
     for (name in setdiff(needed, names(options)))
         refuse(name, " is missing: ", function_name, "(x) needs it.")
@@ -95,47 +90,43 @@ of_cells <- c("select_genes", "structure", "classify", "laprls")
 prepared <- function(target, x, options) {
     if (any(dim(x) == 0L))
         refuse("x", " has no ", if (nrow(x) == 0L) "genes" else "samples", ".")
-    options <- flags_as_genes(one_name_of_structure(options), x)
-    vectors <- as_columns(target, options, x)
+    vectors <- as_columns(target, flags_as_genes(options, x), x)
     options <- checked(vectors$options)
-    place <- options[intersect(names(options),
-        c("assay.type", "assay", "layer"))]
-    options[names(place)] <- NULL
+    words <- c("assay.type", "assay", "layer")
+    place <- options[intersect(words, names(options))]
+    options[words] <- NULL
     place$counts_layer <- unique(unlist(c(
         options["counts_layer"], limits_of(target, x, options)["counts_layer"]
     )))
     place <- Filter(Negate(is.null), place)
     if (inherits(x, "Seurat") && is.null(place$assay) && target %in% of_cells)
         place$assay <- SeuratObject::DefaultAssay(x)
-    named <- target == "order_panel" && is_string(options[["platform"]])
-    if (!is.null(options[["platform"]]) && !named)
-        options[["platform"]] <- read_platform(options[["platform"]], x, place)
+    platform <- options[["platform"]]
+    if (!is.null(platform) && !(target == "order_panel" && is_string(platform)))
+        options[["platform"]] <- read_platform(platform, x, place)
+    places <- options[["spatial"]]
+    if (length(dim(places)) == 2L)
+        options[["spatial"]] <- "glfs_spatial"
     parts <- do.call(read_object, c(list(x), place, list(
         named = texts(options), obs = vectors$samples, var = vectors$genes)))
     parts$obs <- flags_as_labels(parts$obs)
-    places <- options[["spatial"]]
-    if (length(dim(places)) == 2L) {
+    if (length(dim(places)) == 2L)
         parts$reduced$glfs_spatial <- plain_places(places, ncol(x))
-        options[["spatial"]] <- "glfs_spatial"
-    }
     list(parts = parts, options = named_list(options), columns = vectors,
-        assay = place["assay"])
+        assay = place$assay)
 }
 
 # The limits that are given, or those of the selection that is meant, which hold
 # again in whatever chooses other genes.
 limits_of <- function(target, x, options) {
-    limits <- options[["limits"]]
-    again <- target %in% c(
-        "extend_panel", "explain_panel", "prove_panel", "order_panel",
-        "write_order", "stability"
-    )
+    again <- c("extend_panel", "explain_panel", "prove_panel", "order_panel",
+        "write_order", "stability")
     key <- Find(Negate(is.null),
-        list(options[["panel"]], options[["key"]], "glfs"))
-    if (!is.null(limits) || !again || !has_samples(x) || !is_string(key))
-        return(limits)
+        list(options[["limits"]], options[["panel"]], options[["key"]], "glfs"))
+    if (!is_string(key) || !target %in% again || !has_samples(x))
+        return(options[["limits"]])
     record <- records_of(x, key, "x")[[key]]
-    if (is_record(record)) record[["params"]][["limits"]]
+    if (is_result(record)) record$params$limits
 }
 
 put_back <- function(x, result, asked) {
@@ -149,16 +140,8 @@ put_back <- function(x, result, asked) {
         result$var[names(asked$columns$genes)] <-
             lapply(asked$columns$genes, `[`, result$rows)
     }
-    # Of a record that stays in its place only what has changed.
-    for (key in names(result$records))
-        if (is.null(result$records[[key]]$written)) {
-            record <- records_of(x, key, "x")[[key]]
-            record[names(result$records[[key]])] <- result$records[[key]]
-            result$records[[key]] <- record
-        }
-    result$records <- lapply(result$records, name_matrices)
-    do.call(write_object,
-        c(list(x, result), Filter(Negate(is.null), asked$assay)))
+    result$records <- lapply(result$records, as_result)
+    write_object(x, result, asked$assay)
 }
 
 # Whether there is a place for columns of the samples.
@@ -166,8 +149,8 @@ has_samples <- function(x)
     is(x, "SummarizedExperiment") || is(x, "ExpressionSet") || inherits(x,
         "Seurat")
 
-# Python's arrays have no names.
-name_matrices <- function(record) {
+# A record of Python, whose arrays have no names.
+as_result <- function(record) {
     if (is.matrix(record$preserved_in_batches))
         colnames(record$preserved_in_batches) <- record$batches
     if (is.matrix(record$coef))
@@ -175,15 +158,16 @@ name_matrices <- function(record) {
             if (ncol(record$coef) == length(record$classes)) record$classes)
     if (!is.null(record$support))
         dimnames(record$support) <- list(record$table$gene, record$labels)
-    record
+    kept <- record$kept
+    record$kept <- NULL
+    methods::new("GLFSResult", record, names = names(record), kept = kept)
 }
 
 # The options as Python takes them, or an error.
 checked <- function(options) {
-    if ("panel" %in% names(options))
-        options[["panel"]] <- check_panel(options[["panel"]])
-    if (!is.null(options[["catalogue"]]))
-        options[["catalogue"]] <- check_panel(options[["catalogue"]], "catalogue")
+    for (name in intersect(c("panel", "catalogue"), names(options)))
+        if (name == "panel" || !is.null(options[[name]]))
+            options[[name]] <- check_panel(options[[name]], name)
     if (!is.null(options[["limits"]]))
         options[["limits"]] <- check_record(options[["limits"]], "limits")
     workers <- options[["BPPARAM"]]
@@ -203,7 +187,7 @@ is_table <- function(x) is.data.frame(x) || is(x, "DataFrame")
 
 # Names of genes, one string, a table of glfs_read_panel(), or several of these
 # by name.
-check_panel <- function(panel, name = "panel") {
+check_panel <- function(panel, name) {
     if (is_record(panel) && !is.null(names(panel)))
         return(Map(check_panel, panel, paste0(name, "$", names(panel))))
     if (is.null(panel) || is.numeric(panel) || is.logical(panel))
@@ -218,23 +202,8 @@ check_panel <- function(panel, name = "panel") {
 }
 
 # Row names that are not numbers that R gave.
-own_names <- function(table) {
-    numbered <- is.data.frame(table) && .row_names_info(table) < 0L
-    if (!numbered) rownames(table)
-}
-
-# Bioconductor's word for a reduced dimension that spans the structure.
-one_name_of_structure <- function(options) {
-    if (!is.null(options[["dimred"]]) && !is.null(options[["use_rep"]]))
-        glfs_stop("dimred and use_rep both name a structure: give one of them.")
-    for (name in intersect(c("dimred", "use_rep"), names(options)))
-        if (!is.null(options[[name]]))
-            check_string(options[[name]], name)
-    if (!is.null(options[["dimred"]]))
-        options["use_rep"] <- options["dimred"]
-    options["dimred"] <- NULL
-    options
-}
+own_names <- function(table)
+    if (!is.data.frame(table) || .row_names_info(table) > 0L) rownames(table)
 
 # Arguments that are a column of the samples, by its name or as a vector. Those
 # of a selection stay with the object, for functions that repeat it.
@@ -276,10 +245,8 @@ as_columns <- function(target, options, x) {
     stay <- arguments %in% of_selections
     columns <- paste0(ifelse(stay, key, "glfs"), "_", arguments,
         recycle0 = TRUE)
-    samples <- stats::setNames(Map(function(values, name)
-        if (name %in% c("cell_weights", "preserve"))
-            sample_numbers(values, x, name)
-        else sample_labels(values, x, name), vectors, arguments), columns)
+    samples <- stats::setNames(Map(sample_values, vectors, arguments,
+        MoreArgs = list(x = x)), columns)
     of_limits <- arguments == "groupby"
     options[arguments[!of_limits]] <- columns[!of_limits]
     if (any(of_limits))
@@ -339,31 +306,17 @@ by_gene <- function(options, x) {
     options
 }
 
-# One label per sample.
-sample_labels <- function(labels, x, name) {
-    kind <- class(labels)[1L]
-    labels <- plain_vector(labels)
-    whole <- is.numeric(labels) && all(labels == round(labels), na.rm = TRUE)
-    if (!(whole || is.factor(labels) || is.character(labels) ||
-        is.logical(labels)))
+# One value per sample: of numbers -1 is no label, and whole numbers in a column
+# could be labels, where a vector of weights is none.
+sample_values <- function(values, name, x) {
+    kind <- class(values)[1L]
+    values <- plain_vector(values)
+    numbers <- is.numeric(values)
+    whole <- numbers && all(values == round(values), na.rm = TRUE)
+    may_be_numbers <- name %in% c("cell_weights", "preserve")
+    if (is.null(values) || numbers && !whole && !may_be_numbers)
         refuse(name, " must be a factor, strings, whole numbers or logical ",
             "values, not ", kind, ".")
-    values <- sample_values(labels, x, name)
-    if (whole) values else factor(values)  # of numbers -1 is no label
-}
-
-# Whole numbers in a column could be labels; a vector of weights is none.
-sample_numbers <- function(values, x, name) {
-    numbers <- plain_vector(values)
-    if (!is.numeric(numbers))
-        return(sample_labels(values, x, name))
-    total <- sum(numbers)
-    divided <- name == "cell_weights" && is.finite(total) && total > 0 &&
-        all(numbers == round(numbers))
-    sample_values(numbers / if (divided) total else 1, x, name)
-}
-
-sample_values <- function(values, x, name) {
     if (length(values) != ncol(x))
         refuse(name, " has ", length(values), " value",
             if (length(values) != 1L) "s", " for ", ncol(x),
@@ -373,7 +326,11 @@ sample_values <- function(values, x, name) {
         setequal(named, colnames(x)))
         refuse(name, " has names of the samples in another order: give ",
             name, "[colnames(x)].")
-    unname(values)
+    values <- unname(values)
+    if (!may_be_numbers || !numbers)
+        return(if (numbers) values else factor(values))
+    total <- if (name == "cell_weights" && whole) sum(values) else 1
+    values / if (is.finite(total) && total > 0) total else 1
 }
 
 # Logical columns are labels as R writes them.

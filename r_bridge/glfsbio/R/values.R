@@ -64,10 +64,8 @@ plain_argument <- function(x, name = "") {
     if (is_record(x)) {
         if (name %in% genes_by_name)
             x <- lapply(x, plain_genes, name)
+        check_names(x, name)
         labels <- if (is.null(names(x))) rep(name, length(x)) else names(x)
-        if (!is.null(names(x)) && (anyDuplicated(labels) ||
-            !all(nzchar(labels, keepNA = TRUE) %in% TRUE)))
-            refuse(name, " must have a name of its own for each element.")
         return(plain_list(stats::setNames(Map(plain_argument, x, labels),
             names(x))))
     }
@@ -84,12 +82,17 @@ plain_argument <- function(x, name = "") {
     labels <- names(x)
     x <- if (is_string(x)) path.expand(x) else as.vector(x)
     if (name %in% numbers_by_name && is.numeric(x) && !is.null(labels))
-        return(plain("named", names = plain_strings(labels), values = x))
+        return(plain("list", items = x, names = plain_strings(labels)))
     value <- if (is.character(x)) plain_strings(x) else x
     if (length(x) == 1L && !name %in% sequences)
         plain("scalar", value = value)
     else value
 }
+
+check_names <- function(x, name)
+    if (!is.null(names(x)) && (anyDuplicated(names(x)) ||
+        !all(nzchar(names(x), keepNA = TRUE) %in% TRUE)))
+        refuse(name, " must have a name of its own for each element.")
 
 # As a record has them, too.
 plain_genes <- function(genes, name) {
@@ -98,15 +101,21 @@ plain_genes <- function(genes, name) {
     else plain_argument(genes, name)
 }
 
-# A value from Python.
+# A value from Python; its NaN is a missing number.
 r_value <- function(x) {
     if (!is.list(x))
         return(x)
     x <- lapply(x, r_value)
-    if (is.null(x$kind))
-        return(x)
-    switch(x$kind,
-        numbers = r_numbers(x$type, x$blocks),
+    switch(c(x$kind, "")[1L],
+        numbers = {
+            size <- if (x$type == "double") 8L else 4L
+            parts <- lapply(x$blocks, function(block)
+                readBin(block, x$type, length(block) / size))
+            numbers <- if (length(parts) == 1L) parts[[1L]]
+            else c(vector(x$type), unlist(parts))
+            if (anyNA(numbers)) replace(numbers, is.na(numbers), NA) else numbers
+        },
+        scalar = x$value,
         strings = r_strings(x$bytes, x$missing),
         factor = structure(x$codes, levels = x$levels,
             class = c(if (x$ordered) "ordered", "factor")),
@@ -114,19 +123,12 @@ r_value <- function(x) {
         sparse = methods::new("dgCMatrix", p = x$p, i = x$i, x = x$x,
             Dim = as.integer(x$shape)),
         list = stats::setNames(as.list(x$items), x$names),
-        table = r_table(x)
-    )
-}
-
-# NaN of Python is a missing number.
-r_numbers <- function(type, blocks) {
-    size <- if (type == "double") 8L else 4L
-    parts <- lapply(blocks, function(block)
-        readBin(block, type, length(block) / size))
-    x <- if (length(parts) == 1L) parts[[1L]] else c(vector(type), unlist(parts))
-    if (type == "double")
-        x[is.nan(x)] <- NA
-    x
+        table = {
+            table <- S4Vectors::make_zero_col_DFrame(x$length)
+            table[x$names] <- x$columns
+            rownames(table) <- x$rows
+            table
+        }, x)
 }
 
 r_strings <- function(bytes, missing = NULL) {
@@ -135,14 +137,6 @@ r_strings <- function(bytes, missing = NULL) {
     if (!is.null(missing))
         strings[missing] <- NA
     strings
-}
-
-r_table <- function(x) {
-    table <- S4Vectors::make_zero_col_DFrame(x$length)
-    for (j in seq_along(x$columns))
-        table[[x$names[j]]] <- x$columns[[j]]
-    rownames(table) <- x$rows
-    table
 }
 
 # Plain values for Python, with numbers as bytes: reticulate's own conversion

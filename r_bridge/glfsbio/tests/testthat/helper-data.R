@@ -49,6 +49,9 @@ columns <- paste0(
     )
 )
 
+# What people read of a result.
+told <- function(result) result[names(result)]
+
 # A number of an evaluation.
 measured <- function(record, measure = "preserved", column = "value")
     record$measures[[column]][match(measure, record$measures$measure)]

@@ -7,7 +7,7 @@ test_that("a SingleCellExperiment gets rowData and metadata", {
     expect_identical(names(data), c("old", columns))
     expect_expected(data)
     record <- S4Vectors::metadata(expected())$glfs
-    expect_equal(S4Vectors::metadata(out)$glfs, record)
+    expect_equal(told(S4Vectors::metadata(out)$glfs), told(record))
     expect_identical(rownames(out), rownames(sce))
     expect_identical(
         SummarizedExperiment::assay(out), SummarizedExperiment::assay(sce)
@@ -72,10 +72,8 @@ test_that("an assay and a reduced dimension are named as elsewhere", {
     SummarizedExperiment::assay(sce, "other") <- cells() / 2
     other <- function(...) glfs_scores(select(sce, ...))
     expect_identical(other(assay.type = "other"), other(assay = "other"))
-    expect_identical(other(dimred = "PCA"), other(use_rep = "PCA"))
-    expect_error(other(dimred = "PCA", use_rep = "PCA"), class = "glfs_error")
-    expect_refused(select(sce, dimred = "UMAP"), "use_rep", "python.KeyError")
-    expect_refused(select(cells(), dimred = "PCA"), "use_rep", "python.KeyError")
+    expect_refused(select(sce, dimred = "UMAP"), "dimred", "python.KeyError")
+    expect_refused(select(cells(), dimred = "PCA"), "dimred", "python.KeyError")
     expect_refused(select(sce, layer = "other"), "layer")
     expect_refused(select(sce, assay.type = "none"), "assay.type")
 })
@@ -133,12 +131,12 @@ test_that("a reduced dimension is used where it is named", {
     scores <- function(x) SummarizedExperiment::rowData(x)$glfs_score
     plain <- select(sce)
     expect_expected(SummarizedExperiment::rowData(plain))
-    expect_expected(SummarizedExperiment::rowData(select(sce, use_rep = "X")))
-    out <- select(sce, use_rep = "PCA")
+    expect_expected(SummarizedExperiment::rowData(select(sce, dimred = "X")))
+    out <- select(sce, dimred = "PCA")
     expect_false(identical(scores(out), scores(plain)))
-    expect_false(identical(scores(out), scores(select(sce, use_rep = "other"))))
+    expect_false(identical(scores(out), scores(select(sce, dimred = "other"))))
     expect_identical(S4Vectors::metadata(out)$glfs$params$use_rep, "PCA")
-    expect_refused(select(sce, use_rep = "UMAP"), "use_rep", "python.KeyError")
+    expect_refused(select(sce, dimred = "UMAP"), "dimred", "python.KeyError")
 })
 
 test_that("an ExpressionSet gets fData and notes", {
@@ -150,7 +148,7 @@ test_that("an ExpressionSet gets fData and notes", {
     expect_s4_class(out, "ExpressionSet")
     expect_identical(names(Biobase::fData(out)), columns)
     expect_expected(Biobase::fData(out))
-    expect_equal(Biobase::notes(out)$glfs, S4Vectors::metadata(expected())$glfs)
+    expect_equal(told(Biobase::notes(out)$glfs), told(glfs_result(expected())))
     expect_true(methods::validObject(out))
     expect_identical(dim(select(set, subset = TRUE)), c(Features = 6L, Samples = 90L))
     expect_refused(select(set, assay = "se.exprs"), "assay")
@@ -166,7 +164,7 @@ test_that("a Seurat object gets metadata of the features", {
     out <- select(object)
     expect_s4_class(out, "Seurat")
     expect_expected(out[["RNA"]][[]])
-    expect_equal(SeuratObject::Misc(out, "glfs"), S4Vectors::metadata(expected())$glfs)
+    expect_equal(told(SeuratObject::Misc(out, "glfs")), told(glfs_result(expected())))
     expect_identical(glfs_gene_sets(out), glfs_gene_sets(expected()))
     expect_identical(nrow(select(object, subset = TRUE)), 6L)
     expect_identical(select(object, layer = "counts")[["RNA"]][[]], out[["RNA"]][[]])
@@ -187,12 +185,12 @@ test_that("a Seurat object: the matrix must be there, and whole", {
     scaled <- function(genes) seurat_with(object, "scale.data", cells()[genes, ])
     expect_refused(select(scaled(2:9), layer = "scale.data"), "layer")
     expect_expected(select(scaled(40:1), layer = "scale.data")[["RNA"]][[]])
-    parted <- contents_of.Seurat # of version 5, with a layer for each file
+    parted <- contents_of_seurat # of version 5, with a layer for each file
     environment(parted) <- list2env(
         list(seurat_layers = function(assay) c("counts.1", "data.1", "data.2")),
         parent = environment(parted)
     )
-    expect_identical(parted(object)$maker, "x[[\"RNA\"]] <- JoinLayers(x[[\"RNA\"]])")
+    expect_identical(parted(object, NULL)$maker, "x[[\"RNA\"]] <- JoinLayers(x[[\"RNA\"]])")
 })
 
 test_that("stability tells the genes that are always selected", {
@@ -314,7 +312,7 @@ test_that("reduced dimensions of any form are used where they are named", {
     expect_equal(scores(preserve = c(PCA = 1)), scores(preserve = "PCA"))
     expect_error(select(x, dimred = "texts"), "texts.* character",
         class = "glfs_error")
-    expect_error(select(x, use_rep = "none"), "PCA.*denoised.*texts",
+    expect_error(select(x, dimred = "none"), "PCA.*denoised.*texts",
         class = "python.KeyError")
     out <- quiet(select(x, dimred = "PCA"))
     expect_equal(
@@ -398,12 +396,12 @@ test_that("an object for AnnData has all that has a form there", {
     SummarizedExperiment::assays(x) <- c(
         SummarizedExperiment::assays(x), list(cells())
     )
-    parts <- quiet(plain_sce(x))
+    parts <- quiet(sce_parts(x))
     expect_identical(parts$reduced$sparse$shape, c(90L, 5L))
     expect_named(parts$layers, "counts")
     expect_true(all(c("assay 3", "reducedDim texts", "colData two", "altExp ADT")
         %in% r_value(parts$left)))
-    expect_refused(plain_sce(x, "none"), "X_name")
+    expect_refused(sce_parts(x, "none"), "X_name")
 })
 
 test_that("messages have the words of the class", {
@@ -419,9 +417,7 @@ test_that("messages have the words of the class", {
         SeuratObject::CreateDimReducObject(pca, key = "PC_", assay = "RNA")
     )
     ranks <- function(...) quiet(select(object, ...))[["RNA"]][[]]$glfs_rank
-    expect_identical(ranks(dimred = "pca"), ranks(use_rep = "pca"))
     expect_error(quiet(select(object, dimred = "umap")), "\"umap\".*pca")
-    expect_error(quiet(select(object, use_rep = "umap")), "\"umap\".*pca")
     set <- Biobase::ExpressionSet(round(10 * cells()))
     expect_no_match(warned(set, assay.type = 1), "scuttle|colData")
     expect_error(glfs_laprls(set, "none"), "pData(x)", fixed = TRUE)

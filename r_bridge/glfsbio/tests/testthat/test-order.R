@@ -75,7 +75,7 @@ test_that("objects of all classes have what a matrix has", {
     expect_identical(rownames(glfs_read_panel(path)), record$table$gene)
 
     set <- glfs_order_panel(Biobase::ExpressionSet(x), genes[1:4], "xenium_v1")
-    expect_equal(Biobase::notes(set)$glfs_order, record)
+    expect_equal(told(Biobase::notes(set)$glfs_order), told(record))
     expect_identical(names(Biobase::fData(set)), columns)
 
     need_package("SeuratObject")

@@ -26,7 +26,7 @@ test_that("what Python says is a message, in the words of R", {
     sce <- sce_of(cells())
     expect_refused(select(sce, block = "zz"), "block", "python.KeyError")
     expect_error(select(sce, block = "zz"), "colData(x)", fixed = TRUE)
-    expect_error(select(sce, use_rep = "PCA"), "use_rep = \"PCA\" .*reducedDims\\(x\\)")
+    expect_error(select(sce, dimred = "PCA"), "dimred = \"PCA\" .*reducedDims\\(x\\)")
     expect_error(select(sce, random_state = "a"), "or NULL")
     expect_warning(select(sce_of(round(10 * cells()))),
         "scuttle::logNormCounts()", fixed = TRUE)

@@ -17,7 +17,7 @@ test_that("genes and records are found in every class", {
     object <- select(seurat_of(cells()))
     for (one in list(sce, set, object)) {
         expect_identical(glfs_genes(one), genes)
-        expect_equal(glfs_result(one), record)
+        expect_equal(told(glfs_result(one)), told(record))
         expect_identical(glfs_results(one), data.frame(
             key = "glfs", kind = "selection", writer = "glfs_select_genes"
         ))
@@ -31,6 +31,21 @@ test_that("genes and records are found in every class", {
     sce <- glfs_explain_panel(glfs_structure(sce), c("g1", "g2"))
     expect_identical(glfs_results(sce)$kind, c("selection", "structure", "explanation"))
     expect_refused(glfs_genes(sce, "glfs_explanation"), "key")
+})
+
+test_that("a result is shown in lines, and is kept whole", {
+    result <- glfs_result(selected())
+    expect_output(show(result), "GLFSResult of glfs_select_genes\\(\\)\n.*\\$ preserved: 0")
+    expect_error(as.data.frame(result), class = "glfs_error")
+    judged <- glfs_evaluate_panel(cells(), "g1", measures = "preserved")
+    expect_identical(as.data.frame(judged), as.data.frame(judged$measures))
+    expect_output(print(judged), "measures: D")
+    path <- withr::local_tempfile()
+    saveRDS(selected(), path)
+    expect_identical(glfs_genes(glfs_extend_panel(readRDS(path), "glfs", 8), "glfs_extended"),
+        glfs_genes(glfs_extend_panel(selected(), "glfs", 8), "glfs_extended"))
+    expect_refused(glfs_write_h5ad(cells(), path), "x")
+    expect_refused(glfs_write_h5ad(selected(), path), "path", "python.FileExists")
 })
 
 test_that("other packages take the column of a selection", {

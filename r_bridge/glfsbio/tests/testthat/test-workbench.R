@@ -66,11 +66,11 @@ test_that("objects of all classes have what a matrix has", {
     record <- ours[setdiff(names(ours), c("rowData", "colData"))]
 
     sce <- evaluate(sce_of(cells()))
-    expect_equal(S4Vectors::metadata(sce)$glfs_evaluation, record)
+    expect_equal(told(S4Vectors::metadata(sce)$glfs_evaluation), record)
     expect_equal(sce$glfs_evaluation_unexplained, open)
 
     set <- evaluate(Biobase::ExpressionSet(cells()))
-    expect_equal(Biobase::notes(set)$glfs_evaluation, record)
+    expect_equal(told(Biobase::notes(set)$glfs_evaluation), record)
     expect_equal(Biobase::pData(set)$glfs_evaluation_unexplained, open)
     expect_equal(Biobase::fData(set)$glfs_evaluation_r2, r2)
     expect_true(methods::validObject(set))
@@ -78,7 +78,7 @@ test_that("objects of all classes have what a matrix has", {
     need_package("SeuratObject")
     x <- methods::as(cells(), "CsparseMatrix")
     object <- evaluate(seurat_of(x))
-    expect_equal(SeuratObject::Misc(object, "glfs_evaluation"), record)
+    expect_equal(told(SeuratObject::Misc(object, "glfs_evaluation")), record)
     expect_equal(object$glfs_evaluation_unexplained, open, ignore_attr = TRUE)
     expect_equal(object[["RNA"]][[]]$glfs_evaluation_r2, r2)
     object <- seurat_with(object, "counts", round(x))
@@ -118,7 +118,7 @@ test_that("a panel is extended for the worst of the batches", {
 
 test_that("genes are explained by the structure of the selection, in the panel or not", {
     sce <- glfs_structure(sce_of(cells()), lambda1 = 20, n_comps = 10, key_added = "mine")
-    sce <- glfs_select_genes(sce, 6, use_rep = "mine", exclude = "g1")
+    sce <- glfs_select_genes(sce, 6, dimred = "mine", exclude = "g1")
     asked <- c(glfs_genes(sce)[1], "g1")
     out <- glfs_explain_panel(sce, labels = groups, genes = asked, n_substitutes = 2)
     found <- S4Vectors::metadata(out)$glfs_explanation
