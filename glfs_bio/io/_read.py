@@ -20,8 +20,7 @@ from .._files import as_path, bad_file, is_zarr, reading
 from ..checks import needs
 from ..data.matrix import check_indices
 from ..errors import FileMissing, InvalidValue, NotFound, listed, quoted, short
-from ..vendors import sheets
-from ..vendors.names import ANTIBODY, is_id
+from ..vendors import names, sheets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,28 +46,18 @@ _BLANKS = r"\s+"
 _SEPARATORS = {".csv": (",", ";"), ".tsv": ("\t",), ".txt": ("\t", ";", ",", _BLANKS)}
 #: What lines begin with that are not of the table; and lines that are looked at for the header.
 _COMMENTS, _SNIFFED = ("#", "!"), 64
-#: How columns are headed that number, place or describe cells, and genes: :func:`.sheets.plain`.
-_OF_CELLS = re.compile(
-    r"unnamed\d*|index|fov|(cell)?barcode|(entity|cell|sample|donor|patient|celltype)(id)?"
-    r"|cell(number|label|type|name|index)|batch|label|origident|phase|(s|g2m|doublet)score|clas|group"
-    r"|(leiden|louvain|kmean|(seurat)?cluster)(id|(re)?s?\d*)|\w+snnres\d+|(umap|tsne|pc)\d+"
-    r"|treatment|condition|timepoint|age|sex|anisotropy|width|height|(min|max)[xyz]"
-    r"|(cell|nucle\w+)?(area|volume)(um2|um3)?|(mean|max)(dapi|panck|membrane|cd\d+)"
-    r"|.*centroid.*|[xyz]?(center|location|coord|coordinate|position)[xyz]?((global|local)?(px|mm|um))?"
-    r"|(log1p)?(n(count|feature|gene)s?(bycount|rna|spatial)?|total(count|gene)?)"
-    r"|(transcript|probe|codeword|(control|unassigned)\w+)count|(pct|percent)(count|mt|mito|ribo).*"
+#: How the first cell is headed above cells and genes, and what numbers, places or describes them.
+_CELL_HEAD, _GENE_HEAD, _OF_CELLS, _OF_GENES = (
+    re.compile("|".join(heads)) for heads in names.patterns("matrix").values()
 )
-_OF_GENES = re.compile(r"(gene|entrez)id|(gene|effective)?length|chr(om(osome)?)?|start|end|strand")
 #: Fewer numbers than these may be in order by chance.
 _FEWEST_NUMBERED = 4
 #: Numbers of a table that are read at a time.
 _AT_ONCE = 4_000_000
 #: Columns that name a cell.
 _FIELD_OF_VIEW = {"fov", "cellid"}
-#: Heads of names of cells, and of genes; what the names of these hold; and the share of names that
-#: says so: a genome has many genes that no nomenclature names.
-_CELL_HEAD = re.compile(r".*(cell|barcode|sample|spot|well|nucleu|fov|donor|patient).*|entityid")
-_GENE_HEAD = re.compile(r".*(gene|entrez|probe|transcript|symbol|feature|accession).*|idref|target")
+#: What names of genes and of cells hold, and the share of names that says so: a genome has many
+#: genes that no nomenclature names.
 _GENES, _CELLS, _SHARE = ("symbols", "ids", "transcripts", "probes"), ("barcodes", "samples"), 0.5
 #: The genome before a symbol, and what TCGA and 10x Genomics put behind it.
 _AROUND = re.compile(r"^(hg|mm|GRCh|GRCm)\d+_+|\|.*$")
@@ -276,7 +265,7 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
         raise bad_file(path, f"is of size {matrix.shape}, not {sides}: give whole files")
     matrix = matrix.T if matrix.shape == shape else matrix
     ids, symbols = (genes.iloc[:, min(column, genes.shape[1] - 1)] for column in (0, 1))
-    if all(map(is_id, symbols)) and not all(map(is_id, ids)):
+    if all(map(names.is_id, symbols)) and not all(map(names.is_id, ids)):
         ids, symbols = symbols, ids
     var = pd.DataFrame({_SYMBOLS: symbols.where(symbols != "", ids), _IDS: ids})
     var.index = var.pop(var_names).to_numpy()
@@ -359,7 +348,7 @@ def _table(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     matrix = matrix.T if transpose else matrix
     _check_names(path, genes, cells if transpose else [], matrix)
     is_cell = np.array([n_keys == 1 or not cell.endswith("_0") for cell in cells])
-    is_gene = np.array([not gene.endswith(ANTIBODY) for gene in genes])
+    is_gene = np.array([not gene.endswith(names.ANTIBODY) for gene in genes])
     obs, var = (pd.DataFrame(index=pd.Index(side, dtype=object)) for side in (cells, genes))
     twice = obs.index[obs.index.duplicated() & is_cell].unique()
     if len(twice):

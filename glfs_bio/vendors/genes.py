@@ -33,16 +33,10 @@ _FURTHER: tuple[str, ...] = ("n_probe_sets", "codewords", "annotation", "force",
 _FURTHER += ("must_have", "backup", "source", "name")
 #: Where genes of an order are from: those that had to be in it, and its backups, are named so.
 _SOURCES = ("included", "selected", "added", "replacement", "listed", "backup", "")
-#: Heads that say by flags which rows are the panel, and at last, which are not.
-_CHOSEN = (
-    r"selected|selection",
-    r".*(selected|selection)",
-    r"included?|inpanel|keep|used?|highlyvariable",
-    r"excluded?|drop(ped)?|removed?|failed",
-)
-#: Heads of codewords as texts, and of single bits, and fewest bits of a codebook.
-_WORDS = (r"(binary)?(barcode|code)|codeword|sequence",)
-_BIT, _FEWEST_BITS = re.compile(r"(bit|b|rs|r|hyb|round|readout|ch)?\d+(ch\d+)?"), 3
+#: What columns are headed whose flags say which rows are the panel, or are not, codewords as texts,
+#: single bits, and numbered columns of genes; and fewest bits of a codebook.
+_COLUMNS = names.patterns("column")
+_FEWEST_BITS = 3
 
 
 class PanelFile(list[str]):
@@ -214,14 +208,14 @@ def _of_table(path: Path, rows: list[list[str]], column: str | None) -> PanelFil
 
 def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
     """Return which rows are the panel: all, unless a column of flags says so."""
-    for head in _CHOSEN:
+    for head in (*_COLUMNS["panel"], *_COLUMNS["not panel"]):
         columns = [sheet.column(at) for at in sheet.headed([head])]
         flags = [cells for cells in columns if {*map(str.casefold, cells)} <= sheets.FLAGS]
         if len(flags) > 1:
             raise bad_file(path, f"has several columns of flags of the panel ({head}): leave one")
         if flags:
             is_yes = np.array([*map(sheets.is_yes, flags[0])], dtype=bool)
-            is_chosen = ~is_yes if head == _CHOSEN[-1] else is_yes
+            is_chosen = ~is_yes if head in _COLUMNS["not panel"] else is_yes
             if not is_chosen.any():
                 raise bad_file(path, "has a column of flags that selects no gene: correct it")
             log.info(f"The panel of {path} is the {is_chosen.sum()} rows that a column selects.")
@@ -231,8 +225,8 @@ def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
 
 def _codebook(path: Path, sheet: sheets.Sheet) -> pd.DataFrame | None:
     """Return the bits of a codebook, in columns or in a text of each row; None: it is none."""
-    bits = [at for at, head in enumerate(sheet.plain) if _BIT.fullmatch(head)]
-    words = [sheet.column(at) for at in sheet.headed(_WORDS)][:1]
+    bits = [at for at, head in enumerate(sheet.plain) if re.fullmatch(*_COLUMNS["bit"], head)]
+    words = [sheet.column(at) for at in sheet.headed(_COLUMNS["codeword text"])][:1]
     n_flags = sum(sheet.kinds[at] == "flags" for at in bits)
     if len(bits) >= _FEWEST_BITS and 2 * n_flags > len(bits):
         rows = [[row[at] for at in bits] for row in sheet.rows]
@@ -350,9 +344,8 @@ def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
 #: Where the libraries of gseapy are, and seconds to wait for them.
 _LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
 _HEADS = (*sheets.HEADS["type"], *sheets.GENE_HEADS)
-#: Heads of genes that a type lacks, and of several columns of genes, such as ``marker 1``.
+#: Heads of genes that a type lacks.
 _LACKING = re.compile(r"(?i:(.*[\W_])?(neg|negative\w*|down\w*|low|absent|not)(?![^\W_]))")
-_NUMBERED = re.compile(r"(gene|marker|markergene|symbol|genesymbol)\d+")
 
 
 def read_markers(
@@ -502,7 +495,7 @@ def _gene_columns(table: sheets.Sheet, of_type: list[int]) -> list[int]:
     if with_head:
         same = [at for at in with_head if table.plain[at] == table.plain[with_head[0]]]
         return same + [at for at in of_genes if at > same[0] and not table.heads[at]]
-    numbered = [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]
+    numbered = [at for at in columns if re.fullmatch(*_COLUMNS["numbered genes"], table.plain[at])]
     is_unclear = any(_LACKING.match(table.heads[at]) for at in of_genes)
     is_unclear |= len(of_type) > 0 and len(of_genes) > 1
     return numbered or ([] if is_unclear else of_genes)

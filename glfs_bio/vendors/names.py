@@ -7,12 +7,12 @@ them.  MGI does not say which of its synonyms were symbols, so that those of mou
 
 from __future__ import annotations
 
-import io
+import csv
 import re
 import unicodedata
 from collections import defaultdict
 from functools import cache, lru_cache
-from importlib.resources import files
+from pathlib import Path
 from string import ascii_lowercase, digits
 from typing import TYPE_CHECKING, Any
 
@@ -31,41 +31,30 @@ _OTHER_ID = re.compile(r"FBgn\d{7}|WBGene\d{8}|AT[1-5CM]G\d{5}(\.\d+)?", re.IGNO
 #: What tables call species, and what the shipped names do.
 SPECIES = {"human": "Homo sapiens", "mouse": "Mus musculus"}
 
-#: Months as numbers, in English, and as others write them.
-_YEAR = "1 jan, 2 feb fev fév, 3 mar mrz mär, 4 apr avr abr, 5 may mai, 6 jun, 7 jul, 8 aug ago, "
-_YEAR += "9 sep sept set, 10 oct okt out, 11 nov, 12 dec dez dic déc"
-_MONTHS = [month.split() for month in _YEAR.split(",")]
-_MONTH = {name: number for number, month in enumerate(_MONTHS, start=1) for name in month}
-#: Symbols, but for their number, that spreadsheets take for months.
-_TAKEN_FOR = {3: ("MARCH", "MARC", "MAR"), 9: ("SEPT", "SEP"), 12: ("DEC",), 10: ("OCT",)}
-_DATES = (
-    re.compile(r"(?P<day>\d{1,2})[-. ]{1,2}(?P<month>[^\W\d_]{3,4})\.?", re.IGNORECASE),
-    re.compile(r"(?P<month>[A-Z][a-zäé]{2,3})[-. ](?P<day>\d{2,4})"),
-    re.compile(r"\d{4}-(?P<month>\d{2})-(?P<day>\d{2})([ T]00:00(:00)?)?"),
-    re.compile(r"(?P<month>\d{1,2})[/.](?P<day>\d{1,2})[/.]\d{2,4}"),
-    re.compile(r"(?P<day>\d{1,2})[/.](?P<month>\d{1,2})[/.]\d{2,4}"),
-)
-#: Controls, blanks and spike-ins of imaging, of panels of probes, and of sequencing, as vendors and
-#: codebooks call them, and as R changes their names.
-CONTROL = re.compile(
-    r"((custom|sequential|add-?on)[-_. ])?(blank[-_. ]?(codeword[-_. ]?)?\d*"
-    r"|(neg|pos)(ative|itive)?[-_. ]?(control|ctrl|prb|probe)[-_. \w]*)"
-    r"|(no[-_. ]?target|system[-_. ]?control|false[-_. ]?code)[-_. ]?\d*"
-    r"|(negative|(unassigned|deprecated)[-_. ]?codeword|intergenic[-_. ]?region)[-_. ]?\d+"
-    r"|genomic[-_. ]?control[-_. \w]*|antisense[-_.].+|(pos|neg)[-_. ][a-h]([ .]?\(?[\d.]+\)?)?"
-    # antibodies of BD Rhapsody, isotypes of CITE-seq, probes that 10x gave up
-    r"|.+\|pAbO|(.+[-_. ])?isotype([-_. ].*)?|deprecated_\w+\|.*"
-    r"|ercc[-_. ]\d{5}|sirv[-_. ]?\d+"
-    # what counters count beside genes: HTSeq and DEXSeq, STAR
-    r"|[x_]_{0,2}(no_?feature|ambiguous|too_?low_?aqual|low_?aqual|empty|not_?aligned)(_\w+)?"
-    r"|[x_]__?alignment_not_unique|N_(unmapped|multimapping|noFeature|ambiguous)",
-    re.IGNORECASE,
-)
+_FOLDER = Path(__file__).parent
+
+
+@cache
+def shipped(path: Path) -> pd.DataFrame:
+    """Return a table of texts that comes with the package."""
+    return pd.read_csv(path, sep="\t", dtype=str, na_filter=False, quoting=csv.QUOTE_NONE)
+
+
+def patterns(subject: str) -> dict[str, list[str]]:
+    """Return what ``patterns.tsv`` has of a subject, by what a pattern means, the surest first."""
+    table = shipped(_FOLDER / "patterns.tsv")
+    by_name = table[table["subject"] == subject].groupby("name", sort=False)["pattern"]
+    return by_name.agg(list).to_dict()
+
+
+_NAMES = patterns("name")
+#: Controls, blanks, antibodies and spike-ins, as vendors, codebooks and R call them.
+CONTROL = re.compile("|".join(_NAMES["control"]), re.IGNORECASE)
 #: Names of transcripts without one: of clones, RIKEN, sequences, and further loci of a gene.
-NAMELESS = (
-    r"\d+[A-Z]\d+Rik\w*|(RP\d+|CT[A-D]|KB|LA16c|XX[a-z]+|LL\d\w+|GS1|WI2)-\w*\d\w*(\.\d+)?"
-    r"|[A-Z]{2}\d{6}(\.\d+)?|[A-Z]\d{5}\.\d+|\w+_loc\d+"
-)
+NAMELESS = "|".join(_NAMES["nameless"])
+#: What spreadsheets make of names, months by their numbers, and the symbols taken for them.
+_DATES = [re.compile(pattern) for pattern in _NAMES["date"]]
+_MONTHS, _TAKEN_FOR = patterns("month"), patterns("symbols")
 #: Greek letters as words, and those that stand for a Latin one in symbols, as in IFN-gamma.
 _GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
 _GREEK += "sigma tau upsilon phi chi psi omega"
@@ -120,11 +109,9 @@ def _is_of(genes: pd.DataFrame, species: str) -> pd.Series:
     return genes.get("species", blank).str.casefold() == full_name(species).casefold()
 
 
-@cache
 def nomenclature() -> pd.DataFrame:
     """Return the names that are shipped, as a table of genes."""
-    packed = io.BytesIO(files(__package__).joinpath("names.tsv.xz").read_bytes())
-    return pd.read_csv(packed, sep="\t", compression="xz", dtype=str, na_filter=False, quoting=3)
+    return shipped(_FOLDER / "names.tsv.xz")
 
 
 def versionless(name: str) -> str:
@@ -203,9 +190,9 @@ def dates(name: str) -> list[tuple[int, int]]:
     pairs = []
     for match in filter(None, (pattern.fullmatch(name) for pattern in _DATES)):
         text = match["month"].casefold().lstrip("0")
-        month = _MONTH.get(text, _MONTH.get(text[:3]))
-        if month is not None:
-            pairs.append((month, int(match["day"]) % 100))
+        for month, (pattern,) in _MONTHS.items():
+            if re.fullmatch(pattern, text) or re.fullmatch(pattern, text[:3]):
+                pairs.append((int(month), int(match["day"]) % 100))
     return pairs
 
 
@@ -224,7 +211,7 @@ def meant_by_date(name: str) -> list[str]:
     """Return symbols that a spreadsheet may have made a date of, those of today first named."""
     human, meanings = nomenclature_of("Homo sapiens"), []
     for month, day in dates(name):
-        for stem in _TAKEN_FOR.get(month, (_MONTHS[month - 1][1].upper(),)):
+        for stem in _TAKEN_FOR[str(month)]:
             symbol = f"{stem}{day}"
             gene = human.gene_of(symbol)
             meanings += [gene if gene == symbol else f"{gene} ({symbol})"] if gene else []

@@ -14,7 +14,8 @@ import io
 import logging
 import lzma
 import re
-from contextlib import closing, suppress
+import zipfile
+from contextlib import suppress
 from datetime import date
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
@@ -35,35 +36,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: What columns hold, and what they are headed, as :func:`plain` has it, the surest head first.
-HEADS: dict[str, tuple[str, ...]] = {
-    "symbol": (
-        r"(approved|hgnc|mgi|hugo|marker|official(gene)?|gene)?symbol|genesymbolmore1",
-        r"(external|associated|target)?gene(short)?name|(vizgen)?gene?",
-        r"(display|feature|target)?name|feature|target(gene)?|(cell)?marker|markergene|hgnc",
-    ),
-    "id": (
-        r"(gene)?ensemble?(gene)?(id)?|genestableid(version)?",
-        r"(flybase|wormbase|tair|zfin|mgi)id|locu|(gene)?accession",
-        r"(ncbi)?geneid|entrez(gene)?(id)?",
-        "id",
-    ),
-    "type": (
-        "cellname",
-        r"celltype(name|sandstate)?|(sub)?type|cluster(id)?|ct|cell|group|label|population"
-        r"|annotation",
-        r"ident(ity)?|(sub)?clas|lineage|compartment|(gene)?family|gene(group|set)(name)?|gsname"
-        r"|set(name)?|term|pathway",
-    ),
-    "species": ("specie|organism",),
-    "n_probe_sets": (r"(n|num|of|noof|numberof)?probe(set)?(count)?|targetregion",),
-    "previous": ("previou|prev(ious)?symbol",),
-    "aliases": ("aliase|alia|aliassymbol|(marker)?synonym",),
-    "family": ("(gene)?family|genegroup|paralog",),
-    "codewords": ("(num)?codeword|barcode",),
-    "force": ("force(d)?(design)?",),
-    "backup": ("(is)?backup",),
-}
+#: What columns are headed, as :func:`plain` has it, by what they hold, the surest head first.
+HEADS = names.patterns("head")
 GENE_HEADS = (*HEADS["symbol"], *HEADS["id"])
 _ALL_HEADS = [head for heads in HEADS.values() for head in heads]
 _NUMBER_HEADS = HEADS["id"][2:3]
@@ -73,19 +47,9 @@ _LIST_HEADS = ("x", "v1", "0", "unnamed: 0", "column1")
 #: separates its columns; and the share of cells that says what a column holds.
 _SAMPLE, _TOP, _SNIFFED, _MOSTLY = 100, 25, 20_000, 0.8
 #: What a column holds if nearly all of its cells are like this.
-_PATTERNS = {
-    "flags": r"true|false|yes|no|0|1",
-    "marks": r"[x✓]",
-    "bits": r"[01](\s?[01]){2,}",
-    "numbers": r"[-+]?(\d+[.,]?\d*|[.,]\d+)(e[-+]?\d+)?%?",
-    "sequences": r"[ACGTUN]{10,}",
-    "barcodes": r"(.*[^A-Z])?[ACGT]{10,}([^A-Z].*)?|[a-p]{8}-\d+|\d{12,}|(c_\d+_)?\d+_\d+",
-    "samples": r"(GSM|SRR|ERR|SAMN)\d+.*|TCGA-.+"
-    r"|(cell|sample|barcode|patient|donor|spot|well)[-_. ]?\d+(_\d+)?",
-    "transcripts": r"ENS[A-Z]*[TP]\d{11}(\.\d+)?|[NX][MR]_\d+(\.\d+)?",
-    "probes": r"(AFFX-)?\w+_at|ILMN_\d+",
+_KINDS = {
+    kind: re.compile(pattern, re.IGNORECASE) for kind, (pattern,) in names.patterns("cell").items()
 }
-_KINDS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _PATTERNS.items()}
 #: Flags, in lower case.
 YES = ("true", "t", "yes", "y", "1", "x", "✓")
 FLAGS = {*YES, "false", "f", "no", "n", "0", ""}
@@ -403,6 +367,15 @@ _IN_LINE = re.compile(r"(?m)[ \t]+#.*$")
 _ABOVE = re.compile(r"\A(sep=.\n|\S+\n> .*\n)")
 #: Separates nothing.
 _NOTHING = "\x1f"
+#: Of workbooks: most bytes that are unpacked, and most cells up to the last; rows and cells; the
+#: type of cells with an error, and cells with a formula that nobody computed.
+_MOST_BYTES, _MOST_CELLS = 2**28, 2**25
+_ROW, _CELL = re.compile(rb"<(?:\w+:)?row[\s/>]"), re.compile(rb"<(?:\w+:)?c[\s/>]")
+_ERROR = re.compile(rb"(?<=\st=[\"'])e(?=[\"'])")
+_UNCOMPUTED = re.compile(
+    rb"<(\w+:)?c(\s[^>]*?)(?:\st=\"\w+\")?(\s[^>]*)?>\s*<\1?f(?:[^>]*/|[^>]*>[^<]*</\1?f)>"
+    rb"\s*(?:<\1?v\s*/>|<\1?v></\1?v>)?\s*(?=</\1?c>)"
+)
 
 
 def ending(path: Path) -> str:
@@ -482,21 +455,46 @@ def _separator(content: str, suffix: str) -> str:
 
 def _sheets(path: Path) -> dict[str, list[list[str]]]:
     """Return the rows of every sheet of a workbook that is seen, or of all if none has any."""
-    needs("An .xlsx file", "openpyxl")
-    import openpyxl  # type: ignore[import-untyped]
+    needs("An .xlsx file", "python_calamine")
+    from python_calamine import SheetTypeEnum, SheetVisibleEnum, load_workbook
 
-    with (
-        reading(path, ".xlsx"),
-        path.open("rb") as file,  # which openpyxl leaves open where it cannot read it
-        closing(openpyxl.load_workbook(file, read_only=True)) as book,
-    ):
-        pages = {}
-        for page in book.worksheets:
-            page.reset_dimensions()  # which other programs state wrongly
-            rows = [[clean(written(cell)) for cell in row] for row in page.values]
-            pages[page.title] = [row for row in rows if any(row)]
-        hidden = {page.title for page in book.worksheets if page.sheet_state != "visible"}
-    return {name: rows for name, rows in pages.items() if rows and name not in hidden} or pages
+    pages, seen = {}, {}
+    with reading(path, ".xlsx"), load_workbook(_with_all_cells(path)) as book:
+        for page in book.sheets_metadata:
+            if page.typ == SheetTypeEnum.WorkSheet:
+                cells = book.get_sheet_by_name(page.name).to_python(skip_empty_area=False)
+                rows = ([clean(written(cell)) for cell in row] for row in cells)
+                pages[page.name] = [row for row in rows if any(row)]
+            if page.visible == SheetVisibleEnum.Visible and pages.get(page.name):
+                seen[page.name] = pages[page.name]
+    return seen or pages
+
+
+def _with_all_cells(path: Path) -> io.BytesIO:
+    """Return a workbook with texts for errors and formulas without a value, which calamine drops.
+
+    A sheet with a cell far away is refused: calamine makes all that are before it.
+    """
+    copy = io.BytesIO()
+    with zipfile.ZipFile(path) as book, zipfile.ZipFile(copy, "w") as texts:
+        is_large = sum(part.file_size for part in book.infolist()) > _MOST_BYTES
+        for name in book.namelist():
+            if not is_large and name.lower().endswith((".xml", ".rels")):
+                part = _ERROR.sub(b"str", book.read(name))
+                is_large = _n_cells(part) > _MOST_CELLS
+                texts.writestr(name, _UNCOMPUTED.sub(rb'<\1c\2\3 t="str"><v>=</v>', part))
+    if is_large:
+        raise bad_file(path, "is too large, or has a cell far from others: save its genes alone")
+    copy.seek(0)
+    return copy
+
+
+def _n_cells(sheet: bytes) -> int:
+    """Return how many cells a sheet can have up to the last in its rows and columns."""
+    places = re.findall(rb"\sr\s*=\s*[\"']([A-Za-z]*)(\d+)", sheet) or [(b"", b"0")]
+    rows = [len(_CELL.findall(row)) for row in _ROW.split(sheet)]
+    n_rows = len(rows) + max(int(number) for _, number in places)
+    return n_rows * (max(rows) + 27 ** max(len(letters) for letters, _ in places))
 
 
 def written(value: Any) -> str:
