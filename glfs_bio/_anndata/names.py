@@ -207,15 +207,13 @@ class Lookup:
         """Rows of a name, pattern, boolean column or family; none where nothing is found."""
         if isinstance(item, re.Pattern):
             return self._where(item.search)
-        if item in self.by_name:
+        if item in self.by_name or item not in {*self.flags, *FAMILIES}:
             return self.of(item)
         if item in self.flags:
             return self.flags[item]
         if item == "controls":
             return np.flatnonzero(read.controls(self.adata))
-        if item in FAMILIES:
-            return self._where(lambda name: is_member(name, item))
-        return self.of(item)
+        return self._where(lambda name: is_member(name, item))
 
     def _where(self, holds: Callable[[str], Any]) -> list[int]:
         return [row for name, rows in self.by_name.items() if holds(name) for row in rows]
@@ -252,8 +250,7 @@ class Lookup:
         clauses += [self.resolver.of_other_species(names)] if names else []
         if any(re.search(r"^\^|\$$|\.\*", name) for name in names):
             clauses.append("write a pattern as `re.compile(...)`")
-        own_kind, kind = map(sheets.kind_of, (self.by_name, names))
-        if self._symbols is None and own_kind == "ids" and kind != "ids":
+        if self._symbols is None and sheets.kind_of(self.by_name) == "ids" != sheets.kind_of(names):
             clauses.append("`adata.var_names` has ids: name a column with `symbols`")
         return "".join(f"; {clause}" for clause in clauses if clause)
 
@@ -455,8 +452,9 @@ def similar(name: str, names: Iterable[str]) -> list[str]:
 def _set_of_each() -> dict[str, str]:
     """Return the set of each symbol and Ensembl id of ``nearly_identical.tsv``."""
     genes = members("nearly_identical.tsv")
-    by_symbol, by_id = (genes.set_index(name)["family"] for name in ("symbol", "ensembl_id"))
-    return {**by_symbol, **by_id.drop("", errors="ignore")}
+    sets = dict(zip([*genes["symbol"], *genes["ensembl_id"]], [*genes["family"]] * 2, strict=True))
+    sets.pop("", None)
+    return sets
 
 
 @lru_cache(2**17)  # genes are the same from call to call

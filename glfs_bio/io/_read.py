@@ -47,9 +47,7 @@ _SEPARATORS = {".csv": (",", ";"), ".tsv": ("\t",), ".txt": ("\t", ";", ",", _BL
 #: What lines begin with that are not of the table; and lines that are looked at for the header.
 _COMMENTS, _SNIFFED = ("#", "!"), 64
 #: How the first cell is headed above cells and genes, and what numbers, places or describes them.
-_CELL_HEAD, _GENE_HEAD, _OF_CELLS, _OF_GENES = (
-    re.compile("|".join(heads)) for heads in names.patterns("matrix").values()
-)
+_CELL_HEAD, _GENE_HEAD, _OF_CELLS, _OF_GENES = names.compiled("matrix").values()
 #: Fewer numbers than these may be in order by chance.
 _FEWEST_NUMBERED = 4
 #: Numbers of a table that are read at a time.
@@ -188,11 +186,9 @@ def _store(path: Path, root: Any, *, backed: bool, modality: str | None) -> ad.A
     matching = [member for member in members if modality in (None, member.partition("/")[2])]
     names = listed(sorted(members))
     if modality is not None and not matching:
-        advice = f"choose from {names}" if members else "leave it out"
-        raise NotFound(f"`modality={short(modality)}` is not in {path}: {advice}")
+        raise NotFound(f"`modality={short(modality)}` is not in {path} ({names}): name another")
     if len(matching) > 1:
-        first = min(matching).partition("/")[2]
-        raise bad_file(path, f"holds {names}: choose one, such as `modality={short(first)}`")
+        raise bad_file(path, f"holds {names}: choose one with `modality`")
     if not matching and (not {"obs", "var"} <= set(root) or {*_SEVERAL} & set(root)):
         raise bad_file(path, "holds no AnnData, MuData or SpatialData with a matrix")
     if backed:
@@ -218,8 +214,7 @@ def _hdf5(path: Path, var_names: str, *, backed: bool, modality: str | None) -> 
     if is_anndata:
         return ad.read_h5ad(path, backed="r" if backed else None)
     if len(genomes) != 1:
-        remedy = "write one of scanpy.read_10x_h5(..., genome=...) to .h5ad"
-        raise bad_file(path, f"holds {len(genomes)} genomes ({listed(genomes)}): {remedy}")
+        raise bad_file(path, f"holds {len(genomes)} genomes ({listed(genomes)}): give one as .h5ad")
     needs("A file of 10x Genomics", "scanpy")
     import scanpy as sc
 
@@ -289,8 +284,7 @@ def _file_of_names(path: Path, called: str) -> Path:
     pattern = rf"{re.escape(start)}{called}{re.escape(end)}\.(tsv|txt|csv)(\.gz)?"
     matching = [file for file in sorted(path.parent.iterdir()) if re.fullmatch(pattern, file.name)]
     if not matching or "matrix" not in path.name:
-        text = "has no file of names beside it, or is called otherwise than matrix.mtx"
-        raise bad_file(path, f"{text}: call them matrix.mtx, features.tsv and barcodes.tsv")
+        raise bad_file(path, "must be called matrix.mtx, beside features.tsv and barcodes.tsv")
     return matching[0]
 
 
@@ -340,8 +334,8 @@ def _table(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     for side, texts in (("row", rows), ("column", columns)):
         if "" in texts:
             at = texts.index("")
-            text = f"has no name for {side} {at + 1} of its values"
-            raise bad_file(path, f"{text}, behind {listed(texts[:at][-1:])}: name it, or remove it")
+            behind = listed(texts[:at][-1:])
+            raise bad_file(path, f"has no name for {side} {at + 1}, behind {behind}: name it")
     if transpose is None:
         check_way_round(path, heads[0], rows, columns)
     cells, genes = (columns, rows) if transpose else (rows, columns)
@@ -376,8 +370,7 @@ def _header(path: Path, ending: str) -> tuple[list[str], str, int]:
     n_lines, header = lines[0] if lines else (0, "")
     separators = [mark for mark in _SEPARATORS[ending] if len(_fields(header, mark)) > 1]
     if len(lines) < 2 or not separators:
-        text = f"has no header of several columns in line {n_lines}, above numbers"
-        raise bad_file(path, f"{text}: write # before titles, and commas or tabs between columns")
+        raise bad_file(path, f"has no header of columns in line {n_lines}: write # before titles")
     names = list(map(sheets.clean, _fields(header, separators[0])))
     first = _fields(lines[1][1], separators[0])
     while len(names) > len(first) and not names[-1]:

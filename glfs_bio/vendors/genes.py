@@ -7,7 +7,7 @@ import logging
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from itertools import compress
+from itertools import chain, compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,13 +58,16 @@ class PanelFile(list[str]):
         Bits of every gene, one column per bit, of a form that has them.
     """
 
-    def __init__(self, table: pd.DataFrame, form: str) -> None:
-        super().__init__(table["gene"])
-        self.table, self.form = table, form
-        self.controls: list[str] = []
-        self.repeated: list[str] = []
-        self.backups: list[str] = []
-        self.codebook: pd.DataFrame | None = None
+    controls: list[str]
+    backups: list[str]
+
+    def __init__(self, rows: pd.DataFrame, form: str, codebook: pd.DataFrame | None) -> None:
+        is_again = rows["gene"].duplicated()
+        super().__init__(rows["gene"][~is_again])
+        self.table, self.form = rows[~is_again].reset_index(drop=True), form
+        self.repeated = list(rows["gene"][is_again].unique())
+        has_bits = codebook is not None
+        self.codebook = codebook.loc[rows.index[~is_again]].set_axis(self) if has_bits else None
 
 
 def read_panel(
@@ -164,13 +167,9 @@ def _panel(
     panel = table[is_gene & ~is_backup]
     if panel.empty:
         raise bad_file(path, "has no gene names, or none that is no backup")
-    rows = panel.drop_duplicates("gene")
-    file = PanelFile(rows.reset_index(drop=True), form)
-    if codebook is not None:
-        file.codebook = codebook.loc[rows.index].set_axis(list(rows["gene"]), axis=0)
+    file = PanelFile(panel, form, codebook)
     file.controls = list(symbols[is_control].unique())
     file.backups = list(symbols[is_backup & ~symbols.isin(file)].unique())
-    file.repeated = list(panel["gene"][panel["gene"].duplicated()].unique())
     for text, left_out in (("controls", file.controls), ("backups", file.backups)):
         if left_out:
             log.warning(f"{path} has {len(left_out)} {text}, left out: {listed(left_out, 3)}.")
@@ -211,13 +210,11 @@ def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
     for head in (*_COLUMNS["panel"], *_COLUMNS["not panel"]):
         columns = [sheet.column(at) for at in sheet.headed([head])]
         flags = [cells for cells in columns if {*map(str.casefold, cells)} <= sheets.FLAGS]
-        if len(flags) > 1:
-            raise bad_file(path, f"has several columns of flags of the panel ({head}): leave one")
         if flags:
-            is_yes = np.array([*map(sheets.is_yes, flags[0])], dtype=bool)
-            is_chosen = ~is_yes if head in _COLUMNS["not panel"] else is_yes
-            if not is_chosen.any():
-                raise bad_file(path, "has a column of flags that selects no gene: correct it")
+            is_flagged = np.array([*map(sheets.is_yes, flags[0])], dtype=bool)
+            is_chosen = is_flagged ^ (head in _COLUMNS["not panel"])
+            if len(flags) > 1 or not is_chosen.any():
+                raise bad_file(path, f"has no one column of flags that selects genes ({head})")
             log.info(f"The panel of {path} is the {is_chosen.sum()} rows that a column selects.")
             return is_chosen
     return np.ones(len(sheet.rows), dtype=bool)
@@ -402,31 +399,24 @@ def read_markers(
     >>> markers
     {'T': ['CD3D', 'CD3E'], 'B': ['MS4A1']}
     """
-    if isinstance(path, pd.DataFrame) and sheet is not None:
-        raise InvalidValue(f"`sheet={short(sheet)}` is for a workbook")
     if isinstance(path, pd.DataFrame):
-        return _lists(None, _by_type(None, sheets.of_frame(path), type, gene))
-    path, ending = sheets.checked(path, ENDINGS, sheet=sheet, type=type, gene=gene)
-    if ending == ".gmt":
-        return _lists(str(path), _of_gmt(path), may_be_prose=True)
-    if ending == ".json":
-        return _lists(str(path), _of_json(path))
-    rows = sheets.table(path, sheet, type or gene)
-    return _lists(str(path), _by_type(str(path), rows, type, gene))
-
-
-def _lists(
-    source: object, pairs: Iterable[tuple[str, list[str]]], *, may_be_prose: bool = False
-) -> dict[str, list[str]]:
-    """Return genes by type, each once."""
+        if sheet is not None:
+            raise InvalidValue(f"`sheet={short(sheet)}` is for a workbook")
+        source, ending, pairs = None, "", _by_type(None, sheets.of_frame(path), type, gene)
+    else:
+        path, ending = sheets.checked(path, ENDINGS, sheet=sheet, type=type, gene=gene)
+        source = str(path)
+        if ending in sheets.SETS:
+            pairs = _of_gmt(path) if ending == ".gmt" else _of_json(path)
+        else:
+            pairs = _by_type(source, sheets.table(path, sheet, type or gene), type, gene)
     lists: dict[str, list[str]] = defaultdict(list)
     for name, genes in pairs:
         if name not in names.NO_NAME and genes:
             lists[name] += genes
     if not lists:
         raise bad_file(source, "holds no genes of a type")
-    genes = [gene for genes in lists.values() for gene in genes]
-    sheets.check_read(source, genes, may_be_prose=may_be_prose)
+    sheets.check_read(source, [*chain(*lists.values())], may_be_prose=ending == ".gmt")
     return {name: list(dict.fromkeys(genes)) for name, genes in lists.items()}
 
 
@@ -435,7 +425,7 @@ def _of_gmt(path: Path) -> Iterator[tuple[str, list[str]]]:
     set_names = set()
     for line in filter(str.strip, sheets.text(path).split("\n")):
         name, *fields = (sheets.clean(field) for field in line.split("\t"))
-        cells = [re.sub(r",\d+\.\d+$", "", field) for field in fields[1:]]  # without weights
+        cells = (re.sub(r",\d+\.\d+$", "", field) for field in fields[1:])  # without weights
         genes = _names_in(str(path), cells, may_be_prose=True)  # Reactome has some in words
         if not name or not genes or name in set_names:
             raise bad_file(path, f"is no GMT file, or has a set twice: mend {line[:40]!r}")
@@ -502,10 +492,10 @@ def _gene_columns(table: sheets.Sheet, of_type: list[int]) -> list[int]:
 
 
 def said_of(gene_sets: object) -> str | None:
-    """Return what records say of gene sets: a name, or that they were a mapping; None for none."""
-    if gene_sets is None:
-        return None
-    return str(gene_sets) if isinstance(gene_sets, str | Path) else "dict"
+    """Return what records say of gene sets or of a table of genes: a name, or its type."""
+    if gene_sets is None or isinstance(gene_sets, str | Path):
+        return None if gene_sets is None else str(gene_sets)
+    return type(gene_sets).__name__
 
 
 def sets_of(source: str | Path | Mapping[str, Collection[str]]) -> dict[str, list[str]]:

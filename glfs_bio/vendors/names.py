@@ -47,6 +47,11 @@ def patterns(subject: str) -> dict[str, list[str]]:
     return by_name.agg(list).to_dict()
 
 
+def compiled(subject: str, flags: int = 0) -> dict[str, re.Pattern[str]]:
+    """Return one pattern for each name of a subject in ``patterns.tsv``."""
+    return {name: re.compile("|".join(some), flags) for name, some in patterns(subject).items()}
+
+
 _NAMES = patterns("name")
 #: Controls, blanks, antibodies and spike-ins, as vendors, codebooks and R call them.
 CONTROL = re.compile("|".join(_NAMES["control"]), re.IGNORECASE)
@@ -54,11 +59,10 @@ CONTROL = re.compile("|".join(_NAMES["control"]), re.IGNORECASE)
 NAMELESS = "|".join(_NAMES["nameless"])
 #: What spreadsheets make of names, months by their numbers, and the symbols taken for them.
 _DATES = [re.compile(pattern) for pattern in _NAMES["date"]]
-_MONTHS, _TAKEN_FOR = patterns("month"), patterns("symbols")
+_MONTH = {name: int(month) for month, names in patterns("month").items() for name in names}
+_TAKEN_FOR = patterns("symbols")
 #: Greek letters as words, and those that stand for a Latin one in symbols, as in IFN-gamma.
-_GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
-_GREEK += "sigma tau upsilon phi chi psi omega"
-_WORDS = str.maketrans(dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK.split(), strict=True)))
+_WORDS = str.maketrans({letter: word for letter, (word,) in patterns("letter").items()})
 _AS_LATIN = re.compile("alpha|beta|gamma|delta|epsilon|zeta|kappa|lambda")
 _SEPARATOR = r"(?:[^\w\n|]|_)+"
 _SEPARATORS = re.compile(_SEPARATOR)
@@ -79,14 +83,7 @@ NO_NAME = frozenset({"", "NA", "NaN", "nan"})
 
 #: How a name was found, the surest way first, or why it was not.
 FOUND = ("symbol", "id", "version", "present", "retired", "alias", "case")
-NOT_FOUND = {
-    "ambiguous": "may be several genes",
-    "absent": "is a gene that the table lacks",
-    "double": "is the gene of another name beside it",
-    "date": "is a date, as spreadsheets make of names",
-    "foreign": "is a gene of another species",
-    "unknown": "is in no table",
-}
+NOT_FOUND = {way: text for way, (text,) in patterns("not found").items()}
 
 
 def of_species(genes: pd.DataFrame, species: str) -> pd.DataFrame:
@@ -190,9 +187,9 @@ def dates(name: str) -> list[tuple[int, int]]:
     pairs = []
     for match in filter(None, (pattern.fullmatch(name) for pattern in _DATES)):
         text = match["month"].casefold().lstrip("0")
-        for month, (pattern,) in _MONTHS.items():
-            if re.fullmatch(pattern, text) or re.fullmatch(pattern, text[:3]):
-                pairs.append((int(month), int(match["day"]) % 100))
+        month = _MONTH.get(text, _MONTH.get(text[:3]))
+        if month is not None:
+            pairs.append((month, int(match["day"]) % 100))
     return pairs
 
 

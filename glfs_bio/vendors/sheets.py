@@ -47,9 +47,7 @@ _LIST_HEADS = ("x", "v1", "0", "unnamed: 0", "column1")
 #: separates its columns; and the share of cells that says what a column holds.
 _SAMPLE, _TOP, _SNIFFED, _MOSTLY = 100, 25, 20_000, 0.8
 #: What a column holds if nearly all of its cells are like this.
-_KINDS = {
-    kind: re.compile(pattern, re.IGNORECASE) for kind, (pattern,) in names.patterns("cell").items()
-}
+_KINDS = names.compiled("cell", re.IGNORECASE)
 #: Flags, in lower case.
 YES = ("true", "t", "yes", "y", "1", "x", "✓")
 FLAGS = {*YES, "false", "f", "no", "n", "0", ""}
@@ -246,8 +244,7 @@ def _columns(
         return {"gene": 1, "id": 0}
     gene = _gene_column(sheet)
     if gene is None:
-        text = f"has no one column of genes ({sheet.summary()})"
-        raise bad_file(source, f"{text}: head it gene, or name it with `column`")
+        raise bad_file(source, f"has no one column of genes ({sheet.summary()}): name `column`")
     ids = [at for at in sheet.headed(HEADS["id"]) if sheet.kinds[at] not in _COUNTED]
     ids += [at for at, kind in enumerate(sheet.kinds) if kind == "ids"]
     candidates = {"id": [] if sheet.kinds[gene] == "ids" else ids}
@@ -276,6 +273,10 @@ def _gene_column(sheet: Sheet) -> int | None:
     head = heads[candidates[0]] if candidates else ""
     same = {at for at in candidates if head and sheet.plain[at] == plain(head)}
     is_gene = not is_head(head) and (names.is_known(head) or names.is_id(head))
+    if candidates and not of_genes:  # cells below a row of the table may be roles
+        is_gene |= any(
+            len(text) > 2 and not is_head(text) and names.is_name(text) for text in heads
+        )
     return None if not candidates or is_gene or len(same) > 1 else candidates[0]
 
 
@@ -285,8 +286,7 @@ def _list(source: object, cells: list[str]) -> Sheet:
     below = kind_of(cells[1:])
     for kind in (kind_of(cells[has_head:]), below):
         if kind not in ("symbols", "ids", "names", "nothing"):
-            remedy = "write genes alone, without a title, and entrez_id above numbers of NCBI"
-            raise bad_file(source, f"holds {kind}: {remedy}")
+            raise bad_file(source, f"holds {kind}, not genes alone: mend it, or head ids entrez_id")
     first = [] if has_head or below not in ("symbols", "ids") else names.several(cells[0])
     if len(first) == 1 and not names.is_name(first[0]):
         text = f"{cells[0]} in the first line of {source} is no name that is known"
@@ -373,7 +373,7 @@ _MOST_BYTES, _MOST_CELLS = 2**28, 2**25
 _ROW, _CELL = re.compile(rb"<(?:\w+:)?row[\s/>]"), re.compile(rb"<(?:\w+:)?c[\s/>]")
 _ERROR = re.compile(rb"(?<=\st=[\"'])e(?=[\"'])")
 _UNCOMPUTED = re.compile(
-    rb"<(\w+:)?c(\s[^>]*?)(?:\st=\"\w+\")?(\s[^>]*)?>\s*<\1?f(?:[^>]*/|[^>]*>[^<]*</\1?f)>"
+    rb"<(\w+:)?c(\s[^>]*?)(?:\st=\"\w+\")?(\s[^>]*)?>\s*<\1?f(?:[^>]*/|[^>]*>([^<]*)</\1?f)>"
     rb"\s*(?:<\1?v\s*/>|<\1?v></\1?v>)?\s*(?=</\1?c>)"
 )
 
@@ -482,7 +482,7 @@ def _with_all_cells(path: Path) -> io.BytesIO:
             if not is_large and name.lower().endswith((".xml", ".rels")):
                 part = _ERROR.sub(b"str", book.read(name))
                 is_large = _n_cells(part) > _MOST_CELLS
-                texts.writestr(name, _UNCOMPUTED.sub(rb'<\1c\2\3 t="str"><v>=</v>', part))
+                texts.writestr(name, _UNCOMPUTED.sub(rb'<\1c\2\3 t="str"><v>=\4</v>', part))
     if is_large:
         raise bad_file(path, "is too large, or has a cell far from others: save its genes alone")
     copy.seek(0)
@@ -499,8 +499,6 @@ def _n_cells(sheet: bytes) -> int:
 
 def written(value: Any) -> str:
     """Return a value of a sheet or a table as people see it."""
-    if value is None:
-        return ""
     if isinstance(value, bool | np.bool_):
         return str(value).upper()
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -562,5 +560,4 @@ def check_names(genes: Iterable[str], path: Path) -> None:
         is_text = name != "" and name.isprintable() and clean(name) == name and " #" not in name
         is_text = is_text and not name.startswith((*FORMULA, *QUOTES, "#"))
         if is_head or not is_text or names.several(name) not in ([name], []):
-            text = f"cannot hold the name {name!r}, which would be read as another"
-            raise bad_file(path, f"{text}: rename it, or name another column with `symbols`")
+            raise bad_file(path, f"cannot hold the name {name!r}: rename it, or name `symbols`")

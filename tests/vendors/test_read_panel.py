@@ -394,8 +394,8 @@ def test_missing_files_and_packages(write, tmp_path, monkeypatch):
         read_panel(tmp_path / "no.csv")
     with refused(InvalidType, "path"):
         read_panel(5)
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with refused(PackageMissing, "openpyxl"):
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with refused(PackageMissing, "python_calamine"):
         read_panel(write("a.xlsx", b"x"))
 
 
