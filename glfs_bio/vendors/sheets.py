@@ -273,10 +273,10 @@ def _gene_column(sheet: Sheet) -> int | None:
     head = heads[candidates[0]] if candidates else ""
     same = {at for at in candidates if head and sheet.plain[at] == plain(head)}
     is_gene = not is_head(head) and (names.is_known(head) or names.is_id(head))
-    if candidates and not of_genes:  # cells below a row of the table may be roles
-        is_gene |= any(
-            len(text) > 2 and not is_head(text) and names.is_name(text) for text in heads
-        )
+    known = [at for at in columns if not of_genes and all(map(names.is_known, sheet.column(at)))]
+    is_gene |= (
+        bool(known and candidates) and candidates[0] not in known
+    )  # but roles, below a row of the body
     return None if not candidates or is_gene or len(same) > 1 else candidates[0]
 
 
