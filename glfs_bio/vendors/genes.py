@@ -535,8 +535,7 @@ def within(
     inside = {name: [gene for gene in genes if gene in background] for name, genes in sets.items()}
     fitting = {name: genes for name, genes in inside.items() if smallest <= len(genes) <= largest}
     if not fitting:
-        members = listed([gene for genes in sets.values() for gene in genes], 3)
-        text = f"`gene_sets` ({members}) have no set of {smallest} to {largest:g} genes of the data"
-        remedy = "change `min_size`, or name the column that is spelt so with `symbols`"
+        text = f"`gene_sets` have no set of {smallest} to {largest:g} genes of the data"
+        remedy = "change `min_size`, or name a column spelt as they are with `symbols`"
         raise InvalidValue(f"{text} ({listed(universe, 3)}): {remedy}")
     return fitting

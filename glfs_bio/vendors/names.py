@@ -137,8 +137,8 @@ def several(text: str) -> list[str]:
     """
     if not _JOINED.search(text) or text.endswith(ANTIBODY) or is_known(text):
         return [text]
-    words = [word.strip(_AROUND) for word in _BETWEEN.split(text)]
-    words = [word for word in words if word not in NO_NAME]
+    stripped = (word.strip(_AROUND) for word in _BETWEEN.split(text))
+    words = [word for word in stripped if word not in NO_NAME]
     slashed = [word for word in words if "/" in word and not is_known(word)]
     if any(re.search(r"\s/|/\s", word) or are_present(word.split("/")) for word in slashed):
         return []
@@ -427,10 +427,8 @@ class Resolver:
 
     def is_of_other_species(self, name: str) -> bool:
         """Whether a name is a present symbol or an id of another species, and none of this one."""
-        name = versionless(name) or name
-        if self.species not in _present() or name in _present()[self.species]:
-            return False
-        return any(name in names for names in _present().values())
+        name, own = versionless(name) or name, _present().get(self.species)
+        return own is not None and name not in own and any(name in of for of in _present().values())
 
     def of_other_species(self, names: Collection[str]) -> str:
         """Return a clause about names of which most are of another species, else ``""``."""

@@ -137,9 +137,8 @@ class Sheet:
 def clean(cell: str) -> str:
     """Return a cell without characters that are not seen, and blanks and quotes around it."""
     cell = _seen(cell).strip()
-    if len(cell) > 1 and QUOTES.get(cell[0]) == cell[-1]:
-        return cell[1:-1].strip()
-    return cell
+    is_quoted = len(cell) > 1 and QUOTES.get(cell[0]) == cell[-1]
+    return cell[1:-1].strip() if is_quoted else cell
 
 
 def plain(head: str) -> str:
@@ -215,11 +214,15 @@ def gene_table(
     if any(EXPRESSION in row or _ANTIBODIES in row for row in rows):
         rows = [row for row in rows if not any(map(NO_GENES.fullmatch, row[2:]))]
     sheet = headed(rows, column)
-    if column is None and len(sheet.heads) < 2 and not any(sheet.heads):
-        sheet = _list(source, [row[0] for row in sheet.rows])
-        columns = {"gene": 0}
+    has_heads = any(sheet.heads)
+    if column is not None:
+        columns = {"gene": sheet.columns_named(source, "column", column)[0]}
+    elif not has_heads and len(sheet.heads) < 2:
+        sheet, columns = _list(source, [row[0] for row in sheet.rows]), {"gene": 0}
+    elif not has_heads and sheet.rows and EXPRESSION in sheet.rows[0]:
+        columns = {"gene": 1, "id": 0}
     else:
-        columns = _columns(source, sheet, column, further)
+        columns = _columns(source, sheet, further)
     cells = {"gene": [], "id": [""] * len(sheet.rows)}
     cells |= {name: sheet.column(at) for name, at in columns.items()}
     frame = pd.DataFrame(cells, dtype=object)
@@ -234,14 +237,8 @@ def gene_table(
     return sheet, frame
 
 
-def _columns(
-    source: object, sheet: Sheet, column: str | None, further: Iterable[str]
-) -> dict[str, int]:
+def _columns(source: object, sheet: Sheet, further: Iterable[str]) -> dict[str, int]:
     """Return the columns of a table by what they hold: ``gene``, ``id`` and `further` ones."""
-    if column is not None:
-        return {"gene": sheet.columns_named(source, "column", column)[0]}
-    if sheet.rows and EXPRESSION in sheet.rows[0] and not any(sheet.heads):
-        return {"gene": 1, "id": 0}
     gene = _gene_column(sheet)
     if gene is None:
         raise bad_file(source, f"has no one column of genes ({sheet.summary()}): name `column`")
@@ -368,14 +365,14 @@ _ABOVE = re.compile(r"\A(sep=.\n|\S+\n> .*\n)")
 #: Separates nothing.
 _NOTHING = "\x1f"
 #: Of workbooks: most bytes that are unpacked, and most cells up to the last; rows and cells; the
-#: type of cells with an error, and cells with a formula that nobody computed.
+#: type of cells with an error, other attributes, and cells with a formula that nobody computed.
 _MOST_BYTES, _MOST_CELLS = 2**28, 2**25
 _ROW, _CELL = re.compile(rb"<(?:\w+:)?row[\s/>]"), re.compile(rb"<(?:\w+:)?c[\s/>]")
 _ERROR = re.compile(rb"(?<=\st=[\"'])e(?=[\"'])")
-_UNCOMPUTED = re.compile(
-    rb"<(\w+:)?c(\s[^>]*?)(?:\st=\"\w+\")?(\s[^>]*)?>\s*<\1?f(?:[^>]*/|[^>]*>([^<]*)</\1?f)>"
-    rb"\s*(?:<\1?v\s*/>|<\1?v></\1?v>)?\s*(?=</\1?c>)"
-)
+_OTHERS = rb"(?:\s+(?!t=)[\w:]+=(?:\"[^\"]*\"|'[^']*'))*"
+_FORMULA = rb"<(\w+:)?c(%b)(?:\s+t=[\"']\w+[\"'])?(%b)\s*>\s*<\1?f(?:[^>]*/|[^>]*>([^<]*)</\1?f)>"
+_NO_VALUE = rb"\s*(?:<\1?v\s*/>|<\1?v></\1?v>)?\s*(?=</\1?c>)"
+_UNCOMPUTED = re.compile(_FORMULA % (_OTHERS, _OTHERS) + _NO_VALUE)
 
 
 def ending(path: Path) -> str:
