@@ -36,6 +36,7 @@ _SOURCES = ("included", "selected", "added", "replacement", "listed", "backup", 
 #: What columns are headed whose flags say which rows are the panel, or are not, codewords as texts,
 #: single bits, and numbered columns of genes; and fewest bits of a codebook.
 _COLUMNS = names.patterns("column")
+_BIT, _NUMBERED = (re.compile(_COLUMNS[name][0]) for name in ("bit", "numbered genes"))
 _FEWEST_BITS = 3
 
 
@@ -58,16 +59,15 @@ class PanelFile(list[str]):
         Bits of every gene, one column per bit, of a form that has them.
     """
 
-    controls: list[str]
-    backups: list[str]
-
-    def __init__(self, rows: pd.DataFrame, form: str, codebook: pd.DataFrame | None) -> None:
-        is_again = rows["gene"].duplicated()
-        super().__init__(rows["gene"][~is_again])
-        self.table, self.form = rows[~is_again].reset_index(drop=True), form
-        self.repeated = list(rows["gene"][is_again].unique())
-        has_bits = codebook is not None
-        self.codebook = codebook.loc[rows.index[~is_again]].set_axis(self) if has_bits else None
+    def __init__(self, rows: pd.DataFrame, form: str, codebook: pd.DataFrame | None = None) -> None:
+        is_first = ~rows["gene"].duplicated()
+        super().__init__(rows["gene"][is_first])
+        self.table, self.form = rows[is_first].reset_index(drop=True), form
+        self.repeated = list(rows["gene"][~is_first].unique())
+        self.controls, self.backups = list[str](), list[str]()
+        if codebook is not None:
+            codebook = codebook.loc[rows.index[is_first]].set_axis(list(self), axis=0)
+        self.codebook = codebook
 
 
 def read_panel(
@@ -222,7 +222,7 @@ def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
 
 def _codebook(path: Path, sheet: sheets.Sheet) -> pd.DataFrame | None:
     """Return the bits of a codebook, in columns or in a text of each row; None: it is none."""
-    bits = [at for at, head in enumerate(sheet.plain) if re.fullmatch(*_COLUMNS["bit"], head)]
+    bits = [at for at, head in enumerate(sheet.plain) if _BIT.fullmatch(head)]
     words = [sheet.column(at) for at in sheet.headed(_COLUMNS["codeword text"])][:1]
     n_flags = sum(sheet.kinds[at] == "flags" for at in bits)
     if len(bits) >= _FEWEST_BITS and 2 * n_flags > len(bits):
@@ -485,7 +485,7 @@ def _gene_columns(table: sheets.Sheet, of_type: list[int]) -> list[int]:
     if with_head:
         same = [at for at in with_head if table.plain[at] == table.plain[with_head[0]]]
         return same + [at for at in of_genes if at > same[0] and not table.heads[at]]
-    numbered = [at for at in columns if re.fullmatch(*_COLUMNS["numbered genes"], table.plain[at])]
+    numbered = [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]
     is_unclear = any(_LACKING.match(table.heads[at]) for at in of_genes)
     is_unclear |= len(of_type) > 0 and len(of_genes) > 1
     return numbered or ([] if is_unclear else of_genes)

@@ -42,9 +42,8 @@ def shipped(path: Path) -> pd.DataFrame:
 
 def patterns(subject: str) -> dict[str, list[str]]:
     """Return what ``patterns.tsv`` has of a subject, by what a pattern means, the surest first."""
-    table = shipped(_FOLDER / "patterns.tsv")
-    by_name = table[table["subject"] == subject].groupby("name", sort=False)["pattern"]
-    return by_name.agg(list).to_dict()
+    table = shipped(_FOLDER / "patterns.tsv").query("subject == @subject")
+    return {str(name): list(rows) for name, rows in table.groupby("name", sort=False)["pattern"]}
 
 
 def compiled(subject: str, flags: int = 0) -> dict[str, re.Pattern[str]]:

@@ -489,9 +489,10 @@ def _with_all_cells(path: Path) -> io.BytesIO:
 def _n_cells(sheet: bytes) -> int:
     """Return how many cells a sheet can have up to the last in its rows and columns."""
     places = re.findall(rb"\sr\s*=\s*[\"']([A-Za-z]*)(\d+)", sheet) or [(b"", b"0")]
-    rows = [len(_CELL.findall(row)) for row in _ROW.split(sheet)]
-    n_rows = len(rows) + max(int(number) for _, number in places)
-    return n_rows * (max(rows) + 27 ** max(len(letters) for letters, _ in places))
+    widths = [len(_CELL.findall(row)) for row in _ROW.split(sheet)]
+    n_rows = len(widths) + max(int(number) for _, number in places)
+    letters: int = max(len(letters) for letters, _ in places)
+    return n_rows * (max(widths) + int(27**letters))
 
 
 def written(value: Any) -> str:
