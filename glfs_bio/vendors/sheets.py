@@ -270,7 +270,10 @@ def _gene_column(sheet: Sheet) -> int | None:
     head = heads[candidates[0]] if candidates else ""
     same = {at for at in candidates if head and sheet.plain[at] == plain(head)}
     is_gene = not is_head(head) and (names.is_known(head) or names.is_id(head))
-    known = [at for at in columns if not of_genes and all(map(names.is_known, sheet.column(at)))]
+    known = []
+    for at in () if of_genes else columns:
+        is_known = (len(cell) > 2 and names.is_known(cell) for cell in sheet.column(at))
+        known += [at] if all(is_known) else []
     is_gene |= (
         bool(known and candidates) and candidates[0] not in known
     )  # but roles, below a row of the body

@@ -204,6 +204,7 @@ OF_FOUR = {
 }
 OTHERS = {
     "reactome.gmt": ("T\tx\tCSF2 gene\tCD3D\n", ["CSF2 gene", "CD3D"]),
+    "of_fish.csv": ("gene,cluster\nown1,NK\nown2,T\nown3,B\n", ["own1", "own2", "own3"]),
     "title.tsv": ("Genes\t\ngene\tnote\nown1\tx\nown2\ty\n", ["own1", "own2"]),
     "unicode_of_excel.txt": ("gene\tn\r\nCD3D\t1\r\n".encode("utf-16"), ["CD3D"]),
 }
