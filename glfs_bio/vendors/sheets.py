@@ -270,7 +270,7 @@ def _gene_column(sheet: Sheet) -> int | None:
     head = heads[candidates[0]] if candidates else ""
     same = {at for at in candidates if head and sheet.plain[at] == plain(head)}
     is_gene = not is_head(head) and (names.is_known(head) or names.is_id(head))
-    known = []
+    known: list[int] = []
     for at in () if of_genes else columns:
         is_known = (len(cell) > 2 and names.is_known(cell) for cell in sheet.column(at))
         known += [at] if all(is_known) else []
