@@ -37,6 +37,7 @@ _EXTRAS = {
     "matplotlib": "scanpy",
     "openpyxl": "xlsx",
     "pooch": "datasets",
+    "python_calamine": "xlsx",
     "scanpy": "scanpy",
     "typer": "cli",
 }

@@ -13,14 +13,11 @@ together by hand, not from sequences, and is not complete.
 
 from __future__ import annotations
 
-import csv
 import difflib
-import lzma
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -41,11 +38,19 @@ from ..errors import (
 from ..solvers.panel import Problem
 from ..vendors import sheets
 from ..vendors.genes import PanelFile, is_panel_file, read_panel
-from ..vendors.names import CONTROL, Resolver, is_name, rows_by_key, versionless
+from ..vendors.names import (
+    CONTROL,
+    Resolver,
+    is_name,
+    patterns,
+    rows_by_key,
+    shipped,
+    versionless,
+)
 from . import read, results
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from anndata import AnnData
     from numpy.typing import NDArray
@@ -62,47 +67,9 @@ _OF_A_GROUP = 10
 #: Column of ``.var`` in which readers of 10x keep ids beside symbols.
 _IDS = "gene_ids"
 
-_PSEUDOGENE = r"(P\d*[A-Z]?|-PS\d*)?"
-#: Families and where their members are from, with patterns of names that annotations give.
-FAMILIES = {
-    # genes of the mitochondrial genome: S. Anderson et al., Nature 290, 457 (1981); and their
-    # copies in the nucleus, to which their reads are mapped, by the symbols of HGNC; not MTCP1
-    "mitochondrial": r"MT-.+|MT(ND\dL?|CO\d|ATP\d|CYB|RNR\d|T[A-Z]\d?)P\d+|MTRNR2L\d+",
-    # ribosomal proteins and their pseudogenes: N. Ban et al., Curr. Opin. Struct. Biol. 24, 165
-    # (2014); symbols of the HGNC groups RPS and RPL; not RPS6KA1, a kinase, nor RPS19BP1, which
-    # binds a ribosomal protein
-    "ribosomal": r"(RP[SL]P?\d+[AXYL]*\d*L?\d*|RPSA2?|RP[SL]\d+RT|FAU|UBA52)" + _PSEUDOGENE,
-    # chains of haemoglobin and their pseudogenes: HGNC group Hemoglobin subunits
-    "haemoglobin": r"HB([AB]|A[12]|D|E1|G[12]|M|Q1[AB]?|Z)(P\d)?|HB[AB]-.+",
-    # segments and constant regions of T-cell receptors and of immunoglobulins: M.-P. Lefranc et
-    # al., IMGT, Nucleic Acids Res. 43, D413 (2015); not TRADD, TRAF2, TRDN, ..., nor IGHMBP2 and
-    # the surrogate light chains IGLL1 and IGLL5
-    "tcr": r"TRA[VJ].+|TR[BD][VDJ].+|TRG[VJ].+|TRAC|TRDC|TR[BG]C\d*|TCRG-.+",
-    "bcr": r"IGH[VDJ].+|IGH([ADEM]|[AG]\d?[ABCP]?|EP\d)|IG[KL][VJC].*",
-    # XIST, TSIX, and genes of the male-specific region of Y: H. Skaletsky et al., Nature 423, 825
-    # (2003); Y. Q. S. Soh et al., Cell 159, 800 (2014) for mouse
-    "sex": "",
-    # genes of S and of G2/M: I. Tirosh et al., Science 352, 189 (2016)
-    "cell_cycle": "",
-    # HSP70, HSP90, HSP110, chaperonins, small heat shock proteins, DNAJA and DNAJB: H. H. Kampinga
-    # et al., Cell Stress Chaperones 14, 105 (2009); not HSPG2, which is perlecan
-    "heat_shock": r"(HSP(A\d+[A-Z]*|B\d+|[DEH]1|90A[AB]\d|90B\d)|DNAJ[AB]\d+)" + _PSEUDOGENE,
-    # genes that dissociation of the tissue induces: S. C. van den Brink et al., Nat. Methods 14,
-    # 935 (2017), in mouse; the human genes of the same names
-    "dissociation": "",
-    # genes that are expressed in all tissues: 2,176 human ones of HRT Atlas, B. W. Hounkpe et al.,
-    # Nucleic Acids Res. 49, D947 (2021), whose names mouse shares; and ACTB, B2M, FTH1 and FTL of
-    # L.-L. Hsiao et al., Physiol. Genomics 7, 97 (2001), whose amounts vary more
-    "housekeeping": "",
-    # cell_cycle, the genes of both hallmarks E2F targets and G2M checkpoint of A. Liberzon et al.,
-    # Cell Syst. 1, 417 (2015) that are neither housekeeping nor MYC, and markers of dividing cells:
-    # M. L. Whitfield et al., Nat. Rev. Cancer 6, 99 (2006)
-    "proliferation": "",
-    # no genes: blanks and negative controls of imaging (K. H. Chen et al., Science 348, aaa6090
-    # (2015)), spike-ins of sequencing (ERCC, BMC Genomics 6, 150 (2005))
-    "controls": CONTROL.pattern,
-}
-
+#: Families, with patterns of names that annotations give; ``patterns.tsv`` has their sources.
+FAMILIES = {name: pattern for name, (pattern,) in patterns("family").items()}
+FAMILIES["controls"] = CONTROL.pattern
 
 #: Arguments that take families.
 _OF_FAMILIES = ("include", "exclude", "ignore")
@@ -150,19 +117,16 @@ class Named:
         return {name: value for name, value in values if value and value == value}
 
 
-def members(file: str) -> Iterator[dict[str, str]]:
-    """Rows of a file of families: ``family``, ``symbol`` and ``ensembl_id``, or ``""``."""
-    table = files(__package__).joinpath(file).read_bytes()
-    text = (lzma.decompress(table) if file.endswith(".xz") else table).decode("utf-8")
-    return csv.DictReader(text.splitlines(), delimiter="\t")
+def members(file: str) -> pd.DataFrame:
+    """Return a file of families: ``family``, ``symbol`` and ``ensembl_id``, or ``""``."""
+    return shipped(Path(__file__).with_name(file))
 
 
 @cache
 def family(name: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the symbols, in upper case, and the Ensembl ids of one of :data:`FAMILIES`."""
-    rows = [row for row in members("families.tsv.xz") if row["family"] == name]
-    symbols = frozenset(row["symbol"].upper() for row in rows)
-    return symbols, frozenset(row["ensembl_id"] for row in rows) - {""}
+    genes = members("families.tsv.xz").query("family == @name")
+    return frozenset(genes["symbol"].str.upper()), frozenset(genes["ensembl_id"]) - {""}
 
 
 def is_member(gene: str, name: str) -> bool:
@@ -243,15 +207,13 @@ class Lookup:
         """Rows of a name, pattern, boolean column or family; none where nothing is found."""
         if isinstance(item, re.Pattern):
             return self._where(item.search)
-        if item in self.by_name:
+        if item in self.by_name or item not in {*self.flags, *FAMILIES}:
             return self.of(item)
         if item in self.flags:
             return self.flags[item]
         if item == "controls":
             return np.flatnonzero(read.controls(self.adata))
-        if item in FAMILIES:
-            return self._where(lambda name: is_member(name, item))
-        return self.of(item)
+        return self._where(lambda name: is_member(name, item))
 
     def _where(self, holds: Callable[[str], Any]) -> list[int]:
         return [row for name, rows in self.by_name.items() if holds(name) for row in rows]
@@ -288,8 +250,7 @@ class Lookup:
         clauses += [self.resolver.of_other_species(names)] if names else []
         if any(re.search(r"^\^|\$$|\.\*", name) for name in names):
             clauses.append("write a pattern as `re.compile(...)`")
-        own_kind, kind = map(sheets.kind_of, (self.by_name, names))
-        if self._symbols is None and own_kind == "ids" and kind != "ids":
+        if self._symbols is None and sheets.kind_of(self.by_name) == "ids" != sheets.kind_of(names):
             clauses.append("`adata.var_names` has ids: name a column with `symbols`")
         return "".join(f"; {clause}" for clause in clauses if clause)
 
@@ -490,9 +451,10 @@ def similar(name: str, names: Iterable[str]) -> list[str]:
 @cache
 def _set_of_each() -> dict[str, str]:
     """Return the set of each symbol and Ensembl id of ``nearly_identical.tsv``."""
-    rows = list(members("nearly_identical.tsv"))
-    set_of_symbol = {row["symbol"]: row["family"] for row in rows}
-    return set_of_symbol | {row["ensembl_id"]: row["family"] for row in rows if row["ensembl_id"]}
+    genes = members("nearly_identical.tsv")
+    sets = dict(zip([*genes["symbol"], *genes["ensembl_id"]], [*genes["family"]] * 2, strict=True))
+    sets.pop("", None)
+    return sets
 
 
 @lru_cache(2**17)  # genes are the same from call to call

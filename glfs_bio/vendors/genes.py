@@ -7,7 +7,7 @@ import logging
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from itertools import compress
+from itertools import chain, compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,16 +33,11 @@ _FURTHER: tuple[str, ...] = ("n_probe_sets", "codewords", "annotation", "force",
 _FURTHER += ("must_have", "backup", "source", "name")
 #: Where genes of an order are from: those that had to be in it, and its backups, are named so.
 _SOURCES = ("included", "selected", "added", "replacement", "listed", "backup", "")
-#: Heads that say by flags which rows are the panel, and at last, which are not.
-_CHOSEN = (
-    r"selected|selection",
-    r".*(selected|selection)",
-    r"included?|inpanel|keep|used?|highlyvariable",
-    r"excluded?|drop(ped)?|removed?|failed",
-)
-#: Heads of codewords as texts, and of single bits, and fewest bits of a codebook.
-_WORDS = (r"(binary)?(barcode|code)|codeword|sequence",)
-_BIT, _FEWEST_BITS = re.compile(r"(bit|b|rs|r|hyb|round|readout|ch)?\d+(ch\d+)?"), 3
+#: What columns are headed whose flags say which rows are the panel, or are not, codewords as texts,
+#: single bits, and numbered columns of genes; and fewest bits of a codebook.
+_COLUMNS = names.patterns("column")
+_BIT, _NUMBERED = (re.compile(_COLUMNS[name][0]) for name in ("bit", "numbered genes"))
+_FEWEST_BITS = 3
 
 
 class PanelFile(list[str]):
@@ -64,13 +59,15 @@ class PanelFile(list[str]):
         Bits of every gene, one column per bit, of a form that has them.
     """
 
-    def __init__(self, table: pd.DataFrame, form: str) -> None:
-        super().__init__(table["gene"])
-        self.table, self.form = table, form
-        self.controls: list[str] = []
-        self.repeated: list[str] = []
-        self.backups: list[str] = []
-        self.codebook: pd.DataFrame | None = None
+    def __init__(self, rows: pd.DataFrame, form: str, codebook: pd.DataFrame | None = None) -> None:
+        is_first = ~rows["gene"].duplicated()
+        super().__init__(rows["gene"][is_first])
+        self.table, self.form = rows[is_first].reset_index(drop=True), form
+        self.repeated = list(rows["gene"][~is_first].unique())
+        self.controls, self.backups = list[str](), list[str]()
+        if codebook is not None:
+            codebook = codebook.loc[rows.index[is_first]].set_axis(list(self), axis=0)
+        self.codebook = codebook
 
 
 def read_panel(
@@ -170,13 +167,9 @@ def _panel(
     panel = table[is_gene & ~is_backup]
     if panel.empty:
         raise bad_file(path, "has no gene names, or none that is no backup")
-    rows = panel.drop_duplicates("gene")
-    file = PanelFile(rows.reset_index(drop=True), form)
-    if codebook is not None:
-        file.codebook = codebook.loc[rows.index].set_axis(list(rows["gene"]), axis=0)
+    file = PanelFile(panel, form, codebook)
     file.controls = list(symbols[is_control].unique())
     file.backups = list(symbols[is_backup & ~symbols.isin(file)].unique())
-    file.repeated = list(panel["gene"][panel["gene"].duplicated()].unique())
     for text, left_out in (("controls", file.controls), ("backups", file.backups)):
         if left_out:
             log.warning(f"{path} has {len(left_out)} {text}, left out: {listed(left_out, 3)}.")
@@ -214,16 +207,14 @@ def _of_table(path: Path, rows: list[list[str]], column: str | None) -> PanelFil
 
 def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
     """Return which rows are the panel: all, unless a column of flags says so."""
-    for head in _CHOSEN:
+    for head in (*_COLUMNS["panel"], *_COLUMNS["not panel"]):
         columns = [sheet.column(at) for at in sheet.headed([head])]
         flags = [cells for cells in columns if {*map(str.casefold, cells)} <= sheets.FLAGS]
-        if len(flags) > 1:
-            raise bad_file(path, f"has several columns of flags of the panel ({head}): leave one")
         if flags:
-            is_yes = np.array([*map(sheets.is_yes, flags[0])], dtype=bool)
-            is_chosen = ~is_yes if head == _CHOSEN[-1] else is_yes
-            if not is_chosen.any():
-                raise bad_file(path, "has a column of flags that selects no gene: correct it")
+            is_flagged = np.array([*map(sheets.is_yes, flags[0])], dtype=bool)
+            is_chosen = is_flagged ^ (head in _COLUMNS["not panel"])
+            if len(flags) > 1 or not is_chosen.any():
+                raise bad_file(path, f"has no one column of flags that selects genes ({head})")
             log.info(f"The panel of {path} is the {is_chosen.sum()} rows that a column selects.")
             return is_chosen
     return np.ones(len(sheet.rows), dtype=bool)
@@ -232,7 +223,7 @@ def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
 def _codebook(path: Path, sheet: sheets.Sheet) -> pd.DataFrame | None:
     """Return the bits of a codebook, in columns or in a text of each row; None: it is none."""
     bits = [at for at, head in enumerate(sheet.plain) if _BIT.fullmatch(head)]
-    words = [sheet.column(at) for at in sheet.headed(_WORDS)][:1]
+    words = [sheet.column(at) for at in sheet.headed(_COLUMNS["codeword text"])][:1]
     n_flags = sum(sheet.kinds[at] == "flags" for at in bits)
     if len(bits) >= _FEWEST_BITS and 2 * n_flags > len(bits):
         rows = [[row[at] for at in bits] for row in sheet.rows]
@@ -350,9 +341,8 @@ def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
 #: Where the libraries of gseapy are, and seconds to wait for them.
 _LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
 _HEADS = (*sheets.HEADS["type"], *sheets.GENE_HEADS)
-#: Heads of genes that a type lacks, and of several columns of genes, such as ``marker 1``.
+#: Heads of genes that a type lacks.
 _LACKING = re.compile(r"(?i:(.*[\W_])?(neg|negative\w*|down\w*|low|absent|not)(?![^\W_]))")
-_NUMBERED = re.compile(r"(gene|marker|markergene|symbol|genesymbol)\d+")
 
 
 def read_markers(
@@ -409,31 +399,24 @@ def read_markers(
     >>> markers
     {'T': ['CD3D', 'CD3E'], 'B': ['MS4A1']}
     """
-    if isinstance(path, pd.DataFrame) and sheet is not None:
-        raise InvalidValue(f"`sheet={short(sheet)}` is for a workbook")
     if isinstance(path, pd.DataFrame):
-        return _lists(None, _by_type(None, sheets.of_frame(path), type, gene))
-    path, ending = sheets.checked(path, ENDINGS, sheet=sheet, type=type, gene=gene)
-    if ending == ".gmt":
-        return _lists(str(path), _of_gmt(path), may_be_prose=True)
-    if ending == ".json":
-        return _lists(str(path), _of_json(path))
-    rows = sheets.table(path, sheet, type or gene)
-    return _lists(str(path), _by_type(str(path), rows, type, gene))
-
-
-def _lists(
-    source: object, pairs: Iterable[tuple[str, list[str]]], *, may_be_prose: bool = False
-) -> dict[str, list[str]]:
-    """Return genes by type, each once."""
+        if sheet is not None:
+            raise InvalidValue(f"`sheet={short(sheet)}` is for a workbook")
+        source, ending, pairs = None, "", _by_type(None, sheets.of_frame(path), type, gene)
+    else:
+        path, ending = sheets.checked(path, ENDINGS, sheet=sheet, type=type, gene=gene)
+        source = str(path)
+        if ending in sheets.SETS:
+            pairs = _of_gmt(path) if ending == ".gmt" else _of_json(path)
+        else:
+            pairs = _by_type(source, sheets.table(path, sheet, type or gene), type, gene)
     lists: dict[str, list[str]] = defaultdict(list)
     for name, genes in pairs:
         if name not in names.NO_NAME and genes:
             lists[name] += genes
     if not lists:
         raise bad_file(source, "holds no genes of a type")
-    genes = [gene for genes in lists.values() for gene in genes]
-    sheets.check_read(source, genes, may_be_prose=may_be_prose)
+    sheets.check_read(source, [*chain(*lists.values())], may_be_prose=ending == ".gmt")
     return {name: list(dict.fromkeys(genes)) for name, genes in lists.items()}
 
 
@@ -442,7 +425,7 @@ def _of_gmt(path: Path) -> Iterator[tuple[str, list[str]]]:
     set_names = set()
     for line in filter(str.strip, sheets.text(path).split("\n")):
         name, *fields = (sheets.clean(field) for field in line.split("\t"))
-        cells = [re.sub(r",\d+\.\d+$", "", field) for field in fields[1:]]  # without weights
+        cells = (re.sub(r",\d+\.\d+$", "", field) for field in fields[1:])  # without weights
         genes = _names_in(str(path), cells, may_be_prose=True)  # Reactome has some in words
         if not name or not genes or name in set_names:
             raise bad_file(path, f"is no GMT file, or has a set twice: mend {line[:40]!r}")
@@ -509,10 +492,10 @@ def _gene_columns(table: sheets.Sheet, of_type: list[int]) -> list[int]:
 
 
 def said_of(gene_sets: object) -> str | None:
-    """Return what records say of gene sets: a name, or that they were a mapping; None for none."""
-    if gene_sets is None:
-        return None
-    return str(gene_sets) if isinstance(gene_sets, str | Path) else "dict"
+    """Return what records say of gene sets or of a table of genes: a name, or its type."""
+    if gene_sets is None or isinstance(gene_sets, str | Path):
+        return None if gene_sets is None else str(gene_sets)
+    return type(gene_sets).__name__
 
 
 def sets_of(source: str | Path | Mapping[str, Collection[str]]) -> dict[str, list[str]]:
@@ -552,8 +535,7 @@ def within(
     inside = {name: [gene for gene in genes if gene in background] for name, genes in sets.items()}
     fitting = {name: genes for name, genes in inside.items() if smallest <= len(genes) <= largest}
     if not fitting:
-        members = listed([gene for genes in sets.values() for gene in genes], 3)
-        text = f"`gene_sets` ({members}) have no set of {smallest} to {largest:g} genes of the data"
-        remedy = "change `min_size`, or name the column that is spelt so with `symbols`"
+        text = f"`gene_sets` have no set of {smallest} to {largest:g} genes of the data"
+        remedy = "change `min_size`, or name a column spelt as they are with `symbols`"
         raise InvalidValue(f"{text} ({listed(universe, 3)}): {remedy}")
     return fitting

@@ -7,12 +7,12 @@ them.  MGI does not say which of its synonyms were symbols, so that those of mou
 
 from __future__ import annotations
 
-import io
+import csv
 import re
 import unicodedata
 from collections import defaultdict
 from functools import cache, lru_cache
-from importlib.resources import files
+from pathlib import Path
 from string import ascii_lowercase, digits
 from typing import TYPE_CHECKING, Any
 
@@ -31,45 +31,37 @@ _OTHER_ID = re.compile(r"FBgn\d{7}|WBGene\d{8}|AT[1-5CM]G\d{5}(\.\d+)?", re.IGNO
 #: What tables call species, and what the shipped names do.
 SPECIES = {"human": "Homo sapiens", "mouse": "Mus musculus"}
 
-#: Months as numbers, in English, and as others write them.
-_YEAR = "1 jan, 2 feb fev fév, 3 mar mrz mär, 4 apr avr abr, 5 may mai, 6 jun, 7 jul, 8 aug ago, "
-_YEAR += "9 sep sept set, 10 oct okt out, 11 nov, 12 dec dez dic déc"
-_MONTHS = [month.split() for month in _YEAR.split(",")]
-_MONTH = {name: number for number, month in enumerate(_MONTHS, start=1) for name in month}
-#: Symbols, but for their number, that spreadsheets take for months.
-_TAKEN_FOR = {3: ("MARCH", "MARC", "MAR"), 9: ("SEPT", "SEP"), 12: ("DEC",), 10: ("OCT",)}
-_DATES = (
-    re.compile(r"(?P<day>\d{1,2})[-. ]{1,2}(?P<month>[^\W\d_]{3,4})\.?", re.IGNORECASE),
-    re.compile(r"(?P<month>[A-Z][a-zäé]{2,3})[-. ](?P<day>\d{2,4})"),
-    re.compile(r"\d{4}-(?P<month>\d{2})-(?P<day>\d{2})([ T]00:00(:00)?)?"),
-    re.compile(r"(?P<month>\d{1,2})[/.](?P<day>\d{1,2})[/.]\d{2,4}"),
-    re.compile(r"(?P<day>\d{1,2})[/.](?P<month>\d{1,2})[/.]\d{2,4}"),
-)
-#: Controls, blanks and spike-ins of imaging, of panels of probes, and of sequencing, as vendors and
-#: codebooks call them, and as R changes their names.
-CONTROL = re.compile(
-    r"((custom|sequential|add-?on)[-_. ])?(blank[-_. ]?(codeword[-_. ]?)?\d*"
-    r"|(neg|pos)(ative|itive)?[-_. ]?(control|ctrl|prb|probe)[-_. \w]*)"
-    r"|(no[-_. ]?target|system[-_. ]?control|false[-_. ]?code)[-_. ]?\d*"
-    r"|(negative|(unassigned|deprecated)[-_. ]?codeword|intergenic[-_. ]?region)[-_. ]?\d+"
-    r"|genomic[-_. ]?control[-_. \w]*|antisense[-_.].+|(pos|neg)[-_. ][a-h]([ .]?\(?[\d.]+\)?)?"
-    # antibodies of BD Rhapsody, isotypes of CITE-seq, probes that 10x gave up
-    r"|.+\|pAbO|(.+[-_. ])?isotype([-_. ].*)?|deprecated_\w+\|.*"
-    r"|ercc[-_. ]\d{5}|sirv[-_. ]?\d+"
-    # what counters count beside genes: HTSeq and DEXSeq, STAR
-    r"|[x_]_{0,2}(no_?feature|ambiguous|too_?low_?aqual|low_?aqual|empty|not_?aligned)(_\w+)?"
-    r"|[x_]__?alignment_not_unique|N_(unmapped|multimapping|noFeature|ambiguous)",
-    re.IGNORECASE,
-)
+_FOLDER = Path(__file__).parent
+
+
+@cache
+def shipped(path: Path) -> pd.DataFrame:
+    """Return a table of texts that comes with the package."""
+    return pd.read_csv(path, sep="\t", dtype=str, na_filter=False, quoting=csv.QUOTE_NONE)
+
+
+def patterns(subject: str) -> dict[str, list[str]]:
+    """Return what ``patterns.tsv`` has of a subject, by what a pattern means, the surest first."""
+    table = shipped(_FOLDER / "patterns.tsv").query("subject == @subject")
+    return {str(name): list(rows) for name, rows in table.groupby("name", sort=False)["pattern"]}
+
+
+def compiled(subject: str, flags: int = 0) -> dict[str, re.Pattern[str]]:
+    """Return one pattern for each name of a subject in ``patterns.tsv``."""
+    return {name: re.compile("|".join(some), flags) for name, some in patterns(subject).items()}
+
+
+_NAMES = patterns("name")
+#: Controls, blanks, antibodies and spike-ins, as vendors, codebooks and R call them.
+CONTROL = re.compile("|".join(_NAMES["control"]), re.IGNORECASE)
 #: Names of transcripts without one: of clones, RIKEN, sequences, and further loci of a gene.
-NAMELESS = (
-    r"\d+[A-Z]\d+Rik\w*|(RP\d+|CT[A-D]|KB|LA16c|XX[a-z]+|LL\d\w+|GS1|WI2)-\w*\d\w*(\.\d+)?"
-    r"|[A-Z]{2}\d{6}(\.\d+)?|[A-Z]\d{5}\.\d+|\w+_loc\d+"
-)
+NAMELESS = "|".join(_NAMES["nameless"])
+#: What spreadsheets make of names, months by their numbers, and the symbols taken for them.
+_DATES = [re.compile(pattern) for pattern in _NAMES["date"]]
+_MONTH = {name: int(month) for month, names in patterns("month").items() for name in names}
+_TAKEN_FOR = patterns("symbols")
 #: Greek letters as words, and those that stand for a Latin one in symbols, as in IFN-gamma.
-_GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
-_GREEK += "sigma tau upsilon phi chi psi omega"
-_WORDS = str.maketrans(dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK.split(), strict=True)))
+_WORDS = str.maketrans({letter: word for letter, (word,) in patterns("letter").items()})
 _AS_LATIN = re.compile("alpha|beta|gamma|delta|epsilon|zeta|kappa|lambda")
 _SEPARATOR = r"(?:[^\w\n|]|_)+"
 _SEPARATORS = re.compile(_SEPARATOR)
@@ -90,14 +82,7 @@ NO_NAME = frozenset({"", "NA", "NaN", "nan"})
 
 #: How a name was found, the surest way first, or why it was not.
 FOUND = ("symbol", "id", "version", "present", "retired", "alias", "case")
-NOT_FOUND = {
-    "ambiguous": "may be several genes",
-    "absent": "is a gene that the table lacks",
-    "double": "is the gene of another name beside it",
-    "date": "is a date, as spreadsheets make of names",
-    "foreign": "is a gene of another species",
-    "unknown": "is in no table",
-}
+NOT_FOUND = {way: text for way, (text,) in patterns("not found").items()}
 
 
 def of_species(genes: pd.DataFrame, species: str) -> pd.DataFrame:
@@ -120,11 +105,9 @@ def _is_of(genes: pd.DataFrame, species: str) -> pd.Series:
     return genes.get("species", blank).str.casefold() == full_name(species).casefold()
 
 
-@cache
 def nomenclature() -> pd.DataFrame:
     """Return the names that are shipped, as a table of genes."""
-    packed = io.BytesIO(files(__package__).joinpath("names.tsv.xz").read_bytes())
-    return pd.read_csv(packed, sep="\t", compression="xz", dtype=str, na_filter=False, quoting=3)
+    return shipped(_FOLDER / "names.tsv.xz")
 
 
 def versionless(name: str) -> str:
@@ -153,8 +136,8 @@ def several(text: str) -> list[str]:
     """
     if not _JOINED.search(text) or text.endswith(ANTIBODY) or is_known(text):
         return [text]
-    words = [word.strip(_AROUND) for word in _BETWEEN.split(text)]
-    words = [word for word in words if word not in NO_NAME]
+    stripped = (word.strip(_AROUND) for word in _BETWEEN.split(text))
+    words = [word for word in stripped if word not in NO_NAME]
     slashed = [word for word in words if "/" in word and not is_known(word)]
     if any(re.search(r"\s/|/\s", word) or are_present(word.split("/")) for word in slashed):
         return []
@@ -224,7 +207,7 @@ def meant_by_date(name: str) -> list[str]:
     """Return symbols that a spreadsheet may have made a date of, those of today first named."""
     human, meanings = nomenclature_of("Homo sapiens"), []
     for month, day in dates(name):
-        for stem in _TAKEN_FOR.get(month, (_MONTHS[month - 1][1].upper(),)):
+        for stem in _TAKEN_FOR[str(month)]:
             symbol = f"{stem}{day}"
             gene = human.gene_of(symbol)
             meanings += [gene if gene == symbol else f"{gene} ({symbol})"] if gene else []
@@ -443,10 +426,8 @@ class Resolver:
 
     def is_of_other_species(self, name: str) -> bool:
         """Whether a name is a present symbol or an id of another species, and none of this one."""
-        name = versionless(name) or name
-        if self.species not in _present() or name in _present()[self.species]:
-            return False
-        return any(name in names for names in _present().values())
+        name, own = versionless(name) or name, _present().get(self.species)
+        return own is not None and name not in own and any(name in of for of in _present().values())
 
     def of_other_species(self, names: Collection[str]) -> str:
         """Return a clause about names of which most are of another species, else ``""``."""

@@ -14,7 +14,8 @@ import io
 import logging
 import lzma
 import re
-from contextlib import closing, suppress
+import zipfile
+from contextlib import suppress
 from datetime import date
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
@@ -35,35 +36,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: What columns hold, and what they are headed, as :func:`plain` has it, the surest head first.
-HEADS: dict[str, tuple[str, ...]] = {
-    "symbol": (
-        r"(approved|hgnc|mgi|hugo|marker|official(gene)?|gene)?symbol|genesymbolmore1",
-        r"(external|associated|target)?gene(short)?name|(vizgen)?gene?",
-        r"(display|feature|target)?name|feature|target(gene)?|(cell)?marker|markergene|hgnc",
-    ),
-    "id": (
-        r"(gene)?ensemble?(gene)?(id)?|genestableid(version)?",
-        r"(flybase|wormbase|tair|zfin|mgi)id|locu|(gene)?accession",
-        r"(ncbi)?geneid|entrez(gene)?(id)?",
-        "id",
-    ),
-    "type": (
-        "cellname",
-        r"celltype(name|sandstate)?|(sub)?type|cluster(id)?|ct|cell|group|label|population"
-        r"|annotation",
-        r"ident(ity)?|(sub)?clas|lineage|compartment|(gene)?family|gene(group|set)(name)?|gsname"
-        r"|set(name)?|term|pathway",
-    ),
-    "species": ("specie|organism",),
-    "n_probe_sets": (r"(n|num|of|noof|numberof)?probe(set)?(count)?|targetregion",),
-    "previous": ("previou|prev(ious)?symbol",),
-    "aliases": ("aliase|alia|aliassymbol|(marker)?synonym",),
-    "family": ("(gene)?family|genegroup|paralog",),
-    "codewords": ("(num)?codeword|barcode",),
-    "force": ("force(d)?(design)?",),
-    "backup": ("(is)?backup",),
-}
+#: What columns are headed, as :func:`plain` has it, by what they hold, the surest head first.
+HEADS = names.patterns("head")
 GENE_HEADS = (*HEADS["symbol"], *HEADS["id"])
 _ALL_HEADS = [head for heads in HEADS.values() for head in heads]
 _NUMBER_HEADS = HEADS["id"][2:3]
@@ -73,19 +47,7 @@ _LIST_HEADS = ("x", "v1", "0", "unnamed: 0", "column1")
 #: separates its columns; and the share of cells that says what a column holds.
 _SAMPLE, _TOP, _SNIFFED, _MOSTLY = 100, 25, 20_000, 0.8
 #: What a column holds if nearly all of its cells are like this.
-_PATTERNS = {
-    "flags": r"true|false|yes|no|0|1",
-    "marks": r"[x✓]",
-    "bits": r"[01](\s?[01]){2,}",
-    "numbers": r"[-+]?(\d+[.,]?\d*|[.,]\d+)(e[-+]?\d+)?%?",
-    "sequences": r"[ACGTUN]{10,}",
-    "barcodes": r"(.*[^A-Z])?[ACGT]{10,}([^A-Z].*)?|[a-p]{8}-\d+|\d{12,}|(c_\d+_)?\d+_\d+",
-    "samples": r"(GSM|SRR|ERR|SAMN)\d+.*|TCGA-.+"
-    r"|(cell|sample|barcode|patient|donor|spot|well)[-_. ]?\d+(_\d+)?",
-    "transcripts": r"ENS[A-Z]*[TP]\d{11}(\.\d+)?|[NX][MR]_\d+(\.\d+)?",
-    "probes": r"(AFFX-)?\w+_at|ILMN_\d+",
-}
-_KINDS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _PATTERNS.items()}
+_KINDS = names.compiled("cell", re.IGNORECASE)
 #: Flags, in lower case.
 YES = ("true", "t", "yes", "y", "1", "x", "✓")
 FLAGS = {*YES, "false", "f", "no", "n", "0", ""}
@@ -175,9 +137,8 @@ class Sheet:
 def clean(cell: str) -> str:
     """Return a cell without characters that are not seen, and blanks and quotes around it."""
     cell = _seen(cell).strip()
-    if len(cell) > 1 and QUOTES.get(cell[0]) == cell[-1]:
-        return cell[1:-1].strip()
-    return cell
+    is_quoted = len(cell) > 1 and QUOTES.get(cell[0]) == cell[-1]
+    return cell[1:-1].strip() if is_quoted else cell
 
 
 def plain(head: str) -> str:
@@ -253,11 +214,15 @@ def gene_table(
     if any(EXPRESSION in row or _ANTIBODIES in row for row in rows):
         rows = [row for row in rows if not any(map(NO_GENES.fullmatch, row[2:]))]
     sheet = headed(rows, column)
-    if column is None and len(sheet.heads) < 2 and not any(sheet.heads):
-        sheet = _list(source, [row[0] for row in sheet.rows])
-        columns = {"gene": 0}
+    has_heads = any(sheet.heads)
+    if column is not None:
+        columns = {"gene": sheet.columns_named(source, "column", column)[0]}
+    elif not has_heads and len(sheet.heads) < 2:
+        sheet, columns = _list(source, [row[0] for row in sheet.rows]), {"gene": 0}
+    elif not has_heads and sheet.rows and EXPRESSION in sheet.rows[0]:
+        columns = {"gene": 1, "id": 0}
     else:
-        columns = _columns(source, sheet, column, further)
+        columns = _columns(source, sheet, further)
     cells = {"gene": [], "id": [""] * len(sheet.rows)}
     cells |= {name: sheet.column(at) for name, at in columns.items()}
     frame = pd.DataFrame(cells, dtype=object)
@@ -272,18 +237,11 @@ def gene_table(
     return sheet, frame
 
 
-def _columns(
-    source: object, sheet: Sheet, column: str | None, further: Iterable[str]
-) -> dict[str, int]:
+def _columns(source: object, sheet: Sheet, further: Iterable[str]) -> dict[str, int]:
     """Return the columns of a table by what they hold: ``gene``, ``id`` and `further` ones."""
-    if column is not None:
-        return {"gene": sheet.columns_named(source, "column", column)[0]}
-    if sheet.rows and EXPRESSION in sheet.rows[0] and not any(sheet.heads):
-        return {"gene": 1, "id": 0}
     gene = _gene_column(sheet)
     if gene is None:
-        text = f"has no one column of genes ({sheet.summary()})"
-        raise bad_file(source, f"{text}: head it gene, or name it with `column`")
+        raise bad_file(source, f"has no one column of genes ({sheet.summary()}): name `column`")
     ids = [at for at in sheet.headed(HEADS["id"]) if sheet.kinds[at] not in _COUNTED]
     ids += [at for at, kind in enumerate(sheet.kinds) if kind == "ids"]
     candidates = {"id": [] if sheet.kinds[gene] == "ids" else ids}
@@ -312,6 +270,13 @@ def _gene_column(sheet: Sheet) -> int | None:
     head = heads[candidates[0]] if candidates else ""
     same = {at for at in candidates if head and sheet.plain[at] == plain(head)}
     is_gene = not is_head(head) and (names.is_known(head) or names.is_id(head))
+    known: list[int] = []
+    for at in () if of_genes else columns:
+        is_known = (len(cell) > 2 and names.is_known(cell) for cell in sheet.column(at))
+        known += [at] if all(is_known) else []
+    is_gene |= (
+        bool(known and candidates) and candidates[0] not in known
+    )  # but roles, below a row of the body
     return None if not candidates or is_gene or len(same) > 1 else candidates[0]
 
 
@@ -321,8 +286,7 @@ def _list(source: object, cells: list[str]) -> Sheet:
     below = kind_of(cells[1:])
     for kind in (kind_of(cells[has_head:]), below):
         if kind not in ("symbols", "ids", "names", "nothing"):
-            remedy = "write genes alone, without a title, and entrez_id above numbers of NCBI"
-            raise bad_file(source, f"holds {kind}: {remedy}")
+            raise bad_file(source, f"holds {kind}, not genes alone: mend it, or head ids entrez_id")
     first = [] if has_head or below not in ("symbols", "ids") else names.several(cells[0])
     if len(first) == 1 and not names.is_name(first[0]):
         text = f"{cells[0]} in the first line of {source} is no name that is known"
@@ -403,6 +367,15 @@ _IN_LINE = re.compile(r"(?m)[ \t]+#.*$")
 _ABOVE = re.compile(r"\A(sep=.\n|\S+\n> .*\n)")
 #: Separates nothing.
 _NOTHING = "\x1f"
+#: Of workbooks: most bytes that are unpacked, and most cells up to the last; rows and cells; the
+#: type of cells with an error, other attributes, and cells with a formula that nobody computed.
+_MOST_BYTES, _MOST_CELLS = 2**28, 2**25
+_ROW, _CELL = re.compile(rb"<(?:\w+:)?row[\s/>]"), re.compile(rb"<(?:\w+:)?c[\s/>]")
+_ERROR = re.compile(rb"(?<=\st=[\"'])e(?=[\"'])")
+_OTHERS = rb"(?:\s+(?!t=)[\w:]+=(?:\"[^\"]*\"|'[^']*'))*"
+_FORMULA = rb"<(\w+:)?c(%b)(?:\s+t=[\"']\w+[\"'])?(%b)\s*>\s*<\1?f(?:[^>]*/|[^>]*>([^<]*)</\1?f)>"
+_NO_VALUE = rb"\s*(?:<\1?v\s*/>|<\1?v></\1?v>)?\s*(?=</\1?c>)"
+_UNCOMPUTED = re.compile(_FORMULA % (_OTHERS, _OTHERS) + _NO_VALUE)
 
 
 def ending(path: Path) -> str:
@@ -482,27 +455,51 @@ def _separator(content: str, suffix: str) -> str:
 
 def _sheets(path: Path) -> dict[str, list[list[str]]]:
     """Return the rows of every sheet of a workbook that is seen, or of all if none has any."""
-    needs("An .xlsx file", "openpyxl")
-    import openpyxl  # type: ignore[import-untyped]
+    needs("An .xlsx file", "python_calamine")
+    from python_calamine import SheetTypeEnum, SheetVisibleEnum, load_workbook
 
-    with (
-        reading(path, ".xlsx"),
-        path.open("rb") as file,  # which openpyxl leaves open where it cannot read it
-        closing(openpyxl.load_workbook(file, read_only=True)) as book,
-    ):
-        pages = {}
-        for page in book.worksheets:
-            page.reset_dimensions()  # which other programs state wrongly
-            rows = [[clean(written(cell)) for cell in row] for row in page.values]
-            pages[page.title] = [row for row in rows if any(row)]
-        hidden = {page.title for page in book.worksheets if page.sheet_state != "visible"}
-    return {name: rows for name, rows in pages.items() if rows and name not in hidden} or pages
+    pages, seen = {}, {}
+    with reading(path, ".xlsx"), load_workbook(_with_all_cells(path)) as book:
+        for page in book.sheets_metadata:
+            if page.typ == SheetTypeEnum.WorkSheet:
+                cells = book.get_sheet_by_name(page.name).to_python(skip_empty_area=False)
+                rows = ([clean(written(cell)) for cell in row] for row in cells)
+                pages[page.name] = [row for row in rows if any(row)]
+            if page.visible == SheetVisibleEnum.Visible and pages.get(page.name):
+                seen[page.name] = pages[page.name]
+    return seen or pages
+
+
+def _with_all_cells(path: Path) -> io.BytesIO:
+    """Return a workbook with texts for errors and formulas without a value, which calamine drops.
+
+    A sheet with a cell far away is refused: calamine makes all that are before it.
+    """
+    copy = io.BytesIO()
+    with zipfile.ZipFile(path) as book, zipfile.ZipFile(copy, "w") as texts:
+        is_large = sum(part.file_size for part in book.infolist()) > _MOST_BYTES
+        for name in book.namelist():
+            if not is_large and name.lower().endswith((".xml", ".rels")):
+                part = _ERROR.sub(b"str", book.read(name))
+                is_large = _n_cells(part) > _MOST_CELLS
+                texts.writestr(name, _UNCOMPUTED.sub(rb'<\1c\2\3 t="str"><v>=\4</v>', part))
+    if is_large:
+        raise bad_file(path, "is too large, or has a cell far from others: save its genes alone")
+    copy.seek(0)
+    return copy
+
+
+def _n_cells(sheet: bytes) -> int:
+    """Return how many cells a sheet can have up to the last in its rows and columns."""
+    places = re.findall(rb"\sr\s*=\s*[\"']([A-Za-z]*)(\d+)", sheet) or [(b"", b"0")]
+    widths = [len(_CELL.findall(row)) for row in _ROW.split(sheet)]
+    n_rows = len(widths) + max(int(number) for _, number in places)
+    letters: int = max(len(letters) for letters, _ in places)
+    return n_rows * (max(widths) + int(27**letters))
 
 
 def written(value: Any) -> str:
     """Return a value of a sheet or a table as people see it."""
-    if value is None:
-        return ""
     if isinstance(value, bool | np.bool_):
         return str(value).upper()
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -564,5 +561,4 @@ def check_names(genes: Iterable[str], path: Path) -> None:
         is_text = name != "" and name.isprintable() and clean(name) == name and " #" not in name
         is_text = is_text and not name.startswith((*FORMULA, *QUOTES, "#"))
         if is_head or not is_text or names.several(name) not in ([name], []):
-            text = f"cannot hold the name {name!r}, which would be read as another"
-            raise bad_file(path, f"{text}: rename it, or name another column with `symbols`")
+            raise bad_file(path, f"cannot hold the name {name!r}: rename it, or name `symbols`")

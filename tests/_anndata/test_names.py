@@ -215,8 +215,8 @@ def test_members_sources_and_ids_of_both_species():
         if name != "controls" and kinds != {"ENSG", "ENSMUSG"}:
             wrong.append((name, kinds))
     assert not wrong
-    lines = [line for line in members("families.tsv.xz") if line["symbol"].upper()[:3] == "MT-"]
-    genome = [line["ensembl_id"] for line in lines]
+    table = members("families.tsv.xz")
+    genome = table["ensembl_id"][table["symbol"].str.upper().str.startswith("MT-")]
     assert sum("MUS" in gene for gene in genome) == sum("MUS" not in gene for gene in genome) == 37
 
 

@@ -204,6 +204,7 @@ OF_FOUR = {
 }
 OTHERS = {
     "reactome.gmt": ("T\tx\tCSF2 gene\tCD3D\n", ["CSF2 gene", "CD3D"]),
+    "of_fish.csv": ("gene,cluster\nown1,NK\nown2,T\nown3,B\n", ["own1", "own2", "own3"]),
     "title.tsv": ("Genes\t\ngene\tnote\nown1\tx\nown2\ty\n", ["own1", "own2"]),
     "unicode_of_excel.txt": ("gene\tn\r\nCD3D\t1\r\n".encode("utf-16"), ["CD3D"]),
 }
@@ -228,6 +229,8 @@ def test_which_rows_are_the_panel_is_logged(write, caplog):
 
 UNCLEAR = {
     "of_comment.tsv": "#made by X\n#gene\tscore\nCD3D\t1\nMS4A1\t2\nNA\t3\n",
+    "roles.csv": '"A1BG","of liver","gene"\n"a1bg-as1","other","control"\n',
+    "roles_and_numbers.csv": '"a1bg","of liver","0.25","gene"\n"a1bg-as1","other","1","control"\n',
     "with_flags.csv": "#gene,gene_id,in_panel\nCD3D,ENSG00000167286,TRUE\nCD4,,FALSE\n",
     "one_line.csv": "CD3D,CD3E,MS4A1,CD79A\n",
     "chosen_twice.csv": ",one_selected,two_selected\nCD3D,True,False\nLYZ,False,True\n",
@@ -394,8 +397,8 @@ def test_missing_files_and_packages(write, tmp_path, monkeypatch):
         read_panel(tmp_path / "no.csv")
     with refused(InvalidType, "path"):
         read_panel(5)
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with refused(PackageMissing, "openpyxl"):
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with refused(PackageMissing, "python_calamine"):
         read_panel(write("a.xlsx", b"x"))
 
 
@@ -445,6 +448,69 @@ def test_workbooks_whose_dimensions_are_wrong(write, tmp_path):
             part = re.sub(b'<dimension ref="[^"]*"', b'<dimension ref="A1"', written.read(name))
             book.writestr(name, part)
     assert read_panel(tmp_path / "b.xlsx") == ["CD3D", "MS4A1"]
+
+
+#: Attributes and names of parts as Strict Excel, Java and others write them.
+STRICT = "http://purl.oclc.org/ooxml/"
+CHANGES = {
+    "strict": [
+        (
+            b"http://schemas.openxmlformats.org/spreadsheetml/2006/",
+            f"{STRICT}spreadsheetml/".encode(),
+        ),
+        (
+            b"http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+            f"{STRICT}officeDocument/relationships".encode(),
+        ),
+    ],
+    "prefixed": [
+        (rb"<(/?)(worksheet|sheetData|row|c|v|is|t|f)\b", rb"<\1x:\2"),
+        (b"xmlns=", b"xmlns:x="),
+    ],
+    "without places": [(rb' r="[A-Z]*\d+"', b"")],
+    "of formats": [(rb'(<c r="\w+")(?=><f>)', rb'''\1 s='0' cm="1" t='str' vm="0"''')],
+}
+
+
+def changed(path, changes, name="sheet1.xml"):
+    """Change the parts of a workbook that end so by expressions, and return its path."""
+    parts = {}
+    with zipfile.ZipFile(path) as book:
+        parts = {part: book.read(part) for part in book.namelist()}
+    with zipfile.ZipFile(path, "w") as book:
+        for part, content in parts.items():
+            for expression, text in changes if part.endswith(name) else ():
+                content = re.sub(expression, text, content)
+            book.writestr(part, content)
+    return path
+
+
+@pytest.mark.parametrize("form", CHANGES)
+def test_workbooks_of_other_programs(write, form):
+    path = write("a.xlsx", {"Genes": [*GROUPS, *GROUPS[1:] * 2, ["NK", "=A2"]]})
+    name = "" if form == "strict" else "sheet1.xml"
+    with refused(InvalidValue, "path") as caught:
+        read_panel(changed(path, CHANGES[form], name))
+    assert "=A2 among the genes" in str(caught.value)
+    path = changed(write("a.xlsx", {"Genes": GROUPS}), CHANGES[form], name)
+    assert read_panel(path) == ["CD3D", "MS4A1"]
+
+
+def test_workbooks_that_would_fill_the_memory(write, monkeypatch):
+    """Calamine makes every cell up to the last, and ends the process where there is no memory."""
+    wide = b"<c/>" * 10_000 + b"<c><v>1</v></c></row>"
+    for places in (
+        [(b'r="B3"', b'r="XFD1048576"')],
+        [(b'r="B3"', b"r = 'xfd1048576'")],
+        [(rb' r="B3"', b""), (rb'r="3"', b'r="9999999"')],
+        [(rb' r="[A-Z]*\d+"', b""), (b"<row>", b"<row/>" * 10_000 + b"<row>"), (b"</row>", wide)],
+    ):
+        with refused(InvalidValue, "path") as caught:
+            read_panel(changed(write("a.xlsx", {"Genes": GROUPS}), places))
+        assert "too large" in str(caught.value)
+    monkeypatch.setattr("glfs_bio.vendors.sheets._MOST_BYTES", 1000)
+    with refused(InvalidValue, "path"):
+        read_panel(write("a.xlsx", {"Genes": GROUPS}))
 
 
 def test_numbers_of_workbooks(write):
