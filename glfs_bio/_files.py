@@ -7,7 +7,8 @@ import platform
 import re
 import shutil
 import tempfile
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from .errors import (
     LONGEST_VALUE,
     FileExists,
     FileMissing,
+    FileRefused,
     InvalidType,
     InvalidValue,
     Refusal,
@@ -28,8 +30,10 @@ if TYPE_CHECKING:
 
 #: What is in a folder of zarr.
 _OF_ZARR = (".zgroup", ".zattrs", ".zarray", "zarr.json")
-#: How names of temporary folders of this machine begin, before the process and a number.
+#: How names of temporary folders of this machine begin: others may not see locks of this one.
 _TEMPORARY = f".glfs-{re.sub(r'[^a-zA-Z0-9_]', '_', platform.node()) or '_'}-"
+#: Where in these what is replaced steps aside, and their age in seconds from which they are locked.
+_ASIDE, _NEW = "old", 60.0
 
 
 def as_path(path: str | Path, argument: str = "path") -> Path:
@@ -81,14 +85,21 @@ def check_target(path: str | Path, *, overwrite: bool) -> Path:
     """Return the path of a file that can be written, or refuse it; ``.zarr`` is a folder."""
     path = as_path(path)
     checks.flags(overwrite=overwrite)
-    if (path.exists() or path.is_symlink()) and not overwrite:
-        text = f"`path={short(path)}` exists: pass `overwrite=True` to replace it"
-        raise FileExists(f"{text}, or choose another name")
-    is_store = path.suffix.lower() == ".zarr"
-    if path.is_dir() and not (is_store and (is_zarr(path) or not any(path.iterdir()))):
-        raise FileExists(f"`path={short(path)}` is a folder, which is not replaced: name a file")
-    if not path.resolve().parent.is_dir():
-        raise FileMissing(f"`path={short(path)}` is in a folder that is not there: create it first")
+    name = f"`path={short(path)}`"
+    try:
+        folder, is_there = path.resolve().parent, path.exists() or path.is_symlink()
+    except (OSError, RuntimeError) as error:  # too long a name, a folder of others, links in a ring
+        raise FileRefused(f"{name} cannot be written ({reason(error)}): name another") from None
+    if is_there and not overwrite:
+        raise FileExists(f"{name} exists: pass `overwrite=True`, or choose another name")
+    is_store = path.is_dir() and path.suffix.lower() == ".zarr"
+    is_file = path.is_file() or (is_store and (is_zarr(path) or not any(path.iterdir())))
+    if path.exists() and not is_file:
+        raise FileExists(f"{name} is a folder or a device, which is not replaced: name a file")
+    if not folder.is_dir():
+        raise FileMissing(f"{name} is in a folder that is not there: create it first")
+    if not os.access(folder, os.W_OK):
+        raise FileRefused(f"{name} is in a folder that cannot be written: choose another")
     return path
 
 
@@ -97,17 +108,20 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Yield a temporary file, which takes the place of `path` after a block without errors.
 
     A replaced file keeps its permissions, and a link to a file stays a link.  Temporary files of
-    processes that were killed are removed.
+    processes that were killed are removed, and what they had put aside comes back.
     """
     path = check_target(path, overwrite=overwrite)
     final = path.resolve()
     _remove_abandoned(final.parent)
-    folder = Path(tempfile.mkdtemp(prefix=f"{_TEMPORARY}{os.getpid()}-", dir=final.parent))
+    folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=final.parent))
+    lock = _locked(folder)
     try:
         yield folder / path.name
-        _put(folder / path.name, final, overwrite=overwrite, aside=folder / "old")
+        _put(folder / path.name, final, overwrite=overwrite, aside=folder / _ASIDE / final.name)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
 
 
 def is_zarr(path: Path) -> bool:
@@ -115,21 +129,35 @@ def is_zarr(path: Path) -> bool:
     return any((path / name).exists() for name in _OF_ZARR)
 
 
-def _remove_abandoned(folder: Path) -> None:
-    """Remove temporary folders of processes of this machine that have ended."""
-    for temporary in folder.glob(f"{_TEMPORARY}*-*"):
-        process = temporary.name.removeprefix(_TEMPORARY).partition("-")[0]
-        if process.isdecimal() and not _runs(int(process)):
-            shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _runs(process: int) -> bool:
+def _locked(folder: Path) -> int | None:
+    """Return the lock of a temporary folder, which ends with its process; None: it has one."""
     try:
-        if os.name == "posix":  # elsewhere the signal 0 would end it
-            os.kill(process, 0)
-    except OSError as error:  # one of another user may not be asked
-        return not isinstance(error, ProcessLookupError)
-    return True
+        from fcntl import LOCK_EX, LOCK_NB, flock
+
+        lock = os.open(folder, os.O_DIRECTORY | os.O_NOFOLLOW)
+    except (ImportError, OSError):  # on Windows; no folder of this package
+        return None
+    try:
+        flock(lock, LOCK_EX | LOCK_NB)
+    except OSError:  # held, or on a file system without locks
+        os.close(lock)
+        return None
+    return lock
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove temporary folders that nobody holds, once what stepped aside is back."""
+    for temporary in folder.glob(f"{_TEMPORARY}*"):
+        with suppress(OSError):  # of another user, or gone by now
+            is_new = time.time() - temporary.lstat().st_mtime < _NEW
+            lock = None if is_new else _locked(temporary)
+            if lock is None:
+                continue
+            for old in temporary.glob(f"{_ASIDE}/*"):
+                if not (folder / old.name).exists():
+                    old.rename(folder / old.name)
+            shutil.rmtree(temporary, ignore_errors=True)
+            os.close(lock)
 
 
 def _put(new: Path, path: Path, *, overwrite: bool, aside: Path) -> None:
@@ -137,6 +165,7 @@ def _put(new: Path, path: Path, *, overwrite: bool, aside: Path) -> None:
     if not overwrite:
         _put_where_nothing_is(new, path)
     elif path.is_dir():
+        aside.parent.mkdir()
         path.rename(aside)  # a folder cannot be replaced, and steps aside
         try:
             new.replace(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from contextlib import nullcontext
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ import pandas as pd
 from anndata import AnnData
 from scipy import sparse
 
-from .. import checks, labels
+from .. import checks, codec, labels
 from ..cells.graph import check_coordinates, check_graph
 from ..data.matrix import IN_MEMORY, RowMatrix, check_finite, check_indices, native
 from ..errors import (
@@ -47,6 +48,8 @@ _CONTROL_TYPE = re.compile(r"control|codeword|blank", re.IGNORECASE)
 _FIRST_VALUES, FIRST_ROWS = 10_000, 20
 #: That of 1e9 to the base of 2.
 LARGEST_LOGARITHM = 30.0
+#: Natural logarithms of the bases that values may show, beside that of e.
+_UNITS = np.log([2.0, 10.0]).tolist()
 #: No logarithm and hardly a scaled value exceeds the first.  Larger values are expression that is
 #: not log-transformed where the second share is zero; raw intensities of microarrays are nowhere 0.
 _LARGEST, _ZEROS = 500.0, 0.05
@@ -122,10 +125,7 @@ def inputs(adata: AnnData, spec: StructureSpec) -> dict[str, Any]:
         key = short(spec.neighbors_key)
         raise InvalidValue(f"`neighbors_key={key}` conflicts with `batch_key`: remove one")
     data = without_ignored(adata, row_matrix(adata, spec.layer), spec.ignore)
-    kind = state(data.first(FIRST_ROWS))
-    if kind is not None:
-        has_raw = kind == "scaled" and adata.raw is not None
-        caution(f"The matrix {STATES[kind]}{f', such as `layer={RAW!r}`' if has_raw else ''}.")
+    warn_of_state(adata, data)
     rep, neighbors = spec.use_rep, spec.neighbors_key
     return {
         "data": data,
@@ -133,6 +133,14 @@ def inputs(adata: AnnData, spec: StructureSpec) -> dict[str, Any]:
         "graph": None if neighbors is None else graph(adata, neighbors),
         "batch": None if spec.batch_key is None else batches(adata, spec.batch_key),
     }
+
+
+def warn_of_state(adata: AnnData, data: RowMatrix) -> None:
+    """Warn of values that are not log-normalised."""
+    kind = state(data.first(FIRST_ROWS))
+    if kind is not None:
+        has_raw = kind == "scaled" and adata.raw is not None
+        caution(f"The matrix {STATES[kind]}{f', such as `layer={RAW!r}`' if has_raw else ''}.")
 
 
 def check(adata: Any, names: Literal["var_names", "obs_names"] = "var_names") -> None:
@@ -183,6 +191,10 @@ def find(
         missing = f"`{argument}={short(name)}` is not in `adata.{attribute}`"
         raise NotFound(f"{missing}, which has: {choices}")
     value = container[name]
+    if attribute in ("obs", "var") and value.ndim > 1:
+        raise InvalidValue(
+            f"`{argument}={short(name)}` is in `adata.{attribute}` twice: rename one"
+        )
     return value if attribute == "layers" else native(value)
 
 
@@ -289,9 +301,7 @@ def state(block: Matrix) -> str | None:
         return None
     if values.min() >= 0 and values.max() > 1 and (values == np.round(values)).all():
         return "counts"  # and not just zero and one
-    rows = np.split(block.data, block.indptr[1:-1]) if sparse.issparse(block) else block
-    positive = [row[row > 0].astype(np.float64) for row in rows]
-    expressed = [row for row in positive if len(row) > 1]
+    expressed = _expressed(block)
     once = [np.expm1(row) for row in expressed if row.max() < _TWICE]
     if not _multiples(once) and _multiples([np.expm1(row) for row in once]):
         return "twice"
@@ -314,6 +324,26 @@ def may_be_counts(data: RowMatrix) -> bool:
         return True
     are_whole = (values == np.round(values)).all()
     return bool(values.min() >= 0 and (are_whole or values.max() > LARGEST_LOGARITHM))
+
+
+def unit_of_logarithms(adata: AnnData, data: RowMatrix) -> float:
+    """Return the natural logarithm of the base, as values show it or as stored; 0 for counts."""
+    if may_be_counts(data):
+        return 0.0
+    expressed = _expressed(data.first(FIRST_ROWS))
+    for unit in (1.0, *_UNITS):
+        if _multiples([np.expm1(unit * row) for row in expressed if row.max() < LARGEST_LOGARITHM]):
+            return unit
+    stored = adata.uns.get("log1p")
+    base = codec.scalar(stored.get("base")) if isinstance(stored, Mapping) else None
+    return float(np.log(base)) if isinstance(base, Real) and base > 1 else 1.0
+
+
+def _expressed(block: Matrix) -> list[Array]:
+    """Return the positive values of rows that have several."""
+    rows = np.split(block.data, block.indptr[1:-1]) if sparse.issparse(block) else block
+    positive = [row[row > 0].astype(np.float64) for row in rows]
+    return [row for row in positive if len(row) > 1]
 
 
 def _multiples(rows: list[Array]) -> bool:
@@ -375,6 +405,9 @@ def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
         missing = adata.var_names[~adata.var_names.isin(adata.raw.var_names)]
         if len(missing):
             raise NotFound(f"`layer='raw'` lacks genes of `adata`: {listed(missing)}: remove these")
+        if adata.isbacked:  # where anndata hands out all genes, in their own order
+            genes = adata.raw.var_names.get_indexer(adata.var_names)
+            return RowMatrix(adata.raw.X, genes=genes)
         return adata.raw[:, adata.var_names].X
     return adata.X if layer is None else find(adata, "layers", layer, argument)
 

@@ -230,7 +230,7 @@ def _lean(adata: AnnData, request: Request) -> tuple[read.Lean, Request]:
         if name in adata.obsm:
             lean.obsm[name] = adata.obsm[name]
         if name in adata.obs or argument != "preserve":
-            lean.obs[name] = read.find(adata, "obs", name, argument)
+            lean.obs[name] = read.find(adata, "obs", name, argument).set_axis(lean.obs_names)
         elif name not in adata.obsm:
             targets.resolve(adata, request)  # genes, or refused with what the object has
     if structure.use_rep not in (None, "X"):
