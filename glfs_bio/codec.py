@@ -13,6 +13,8 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
+#: Patterns of records repeat no group, and no more than so often: others may take years.
+_REPEAT, _REPEATED_GROUP, _MOST_REPEATS = re.compile("[*+{]"), re.compile(r"\)[*+{]"), 3
 NONE, _JSON, _PATTERN, _CELLS = "None", "json:", "re.Pattern", " cells"
 
 
@@ -45,7 +47,12 @@ def _in_json(value: Any) -> Any:
 
 def _with_pattern(content: dict[str, Any]) -> Any:
     """Return the pattern that a dict of JSON stands for, or the dict."""
-    return re.compile(*content[_PATTERN]) if content.keys() == {_PATTERN} else content
+    if content.keys() != {_PATTERN}:
+        return content
+    pattern, flags = content[_PATTERN]
+    if len(_REPEAT.findall(pattern)) > _MOST_REPEATS or _REPEATED_GROUP.search(pattern):
+        raise ValueError(f"{pattern} may never end")
+    return re.compile(pattern, flags)
 
 
 def is_of_cells(value: Any) -> bool:
