@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -48,8 +48,8 @@ _CONTROL_TYPE = re.compile(r"control|codeword|blank", re.IGNORECASE)
 _FIRST_VALUES, FIRST_ROWS = 10_000, 20
 #: That of 1e9 to the base of 2.
 LARGEST_LOGARITHM = 30.0
-#: Natural logarithms of the bases that values may show, beside that of e.
-_UNITS = np.log([2.0, 10.0]).tolist()
+#: Natural logarithms of the bases that values may show: e, 2 and 10.
+_UNITS = (1.0, *np.log([2.0, 10.0]).tolist())
 #: No logarithm and hardly a scaled value exceeds the first.  Larger values are expression that is
 #: not log-transformed where the second share is zero; raw intensities of microarrays are nowhere 0.
 _LARGEST, _ZEROS = 500.0, 0.05
@@ -301,14 +301,12 @@ def state(block: Matrix) -> str | None:
         return None
     if values.min() >= 0 and values.max() > 1 and (values == np.round(values)).all():
         return "counts"  # and not just zero and one
-    expressed = _expressed(block)
-    once = [np.expm1(row) for row in expressed if row.max() < _TWICE]
-    if not _multiples(once) and _multiples([np.expm1(row) for row in once]):
+    if not _multiples(block, 1, most=_TWICE) and _multiples(block, 2, most=_TWICE):
         return "twice"
     if values.min() < 0:
         if _looks_scaled(block):
             return "scaled"
-    elif _multiples(expressed):
+    elif _multiples(block):
         return "normalised"
     if np.abs(values).max() <= _LARGEST:
         return None
@@ -330,27 +328,27 @@ def unit_of_logarithms(adata: AnnData, data: RowMatrix) -> float:
     """Return the natural logarithm of the base, as values show it or as stored; 0 for counts."""
     if may_be_counts(data):
         return 0.0
-    expressed = _expressed(data.first(FIRST_ROWS))
-    for unit in (1.0, *_UNITS):
-        if _multiples([np.expm1(unit * row) for row in expressed if row.max() < LARGEST_LOGARITHM]):
+    block, stored = data.first(FIRST_ROWS), adata.uns.get("log1p")
+    for unit in _UNITS:
+        if _multiples(block, 1, unit, most=LARGEST_LOGARITHM):
             return unit
-    stored = adata.uns.get("log1p")
     base = codec.scalar(stored.get("base")) if isinstance(stored, Mapping) else None
     return float(np.log(base)) if isinstance(base, Real) and base > 1 else 1.0
 
 
-def _expressed(block: Matrix) -> list[Array]:
-    """Return the positive values of rows that have several."""
+def _multiples(block: Matrix, n_logs: int = 0, unit: float = 1.0, most: float = np.inf) -> bool:
+    """Return whether nearly all numbers are multiples of the smallest of their row, as counts.
+
+    They are so without logarithms, `n_logs` times in a unit, in rows whose values are below `most`.
+    """
     rows = np.split(block.data, block.indptr[1:-1]) if sparse.issparse(block) else block
     positive = [row[row > 0].astype(np.float64) for row in rows]
-    return [row for row in positive if len(row) > 1]
-
-
-def _multiples(rows: list[Array]) -> bool:
-    """Return whether nearly all numbers are multiples of the smallest of their row, as counts."""
-    if not rows:
+    expressed = [row for row in positive if len(row) > 1 and row.max() < most]
+    for _ in range(n_logs):
+        expressed = [np.expm1(unit * row) for row in expressed]
+    if not expressed:
         return False
-    ratios = np.concatenate([row / row.min() for row in rows])
+    ratios = np.concatenate([row / row.min() for row in expressed])
     ratios = ratios[(ratios > 1.0 + _WHOLE) & (ratios < _LARGEST)]
     are_whole = np.abs(ratios - np.round(ratios)) < _WHOLE
     return bool(len(ratios) >= FIRST_ROWS and are_whole.mean() > _NEARLY_ALL)
@@ -409,7 +407,11 @@ def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
             genes = adata.raw.var_names.get_indexer(adata.var_names)
             return RowMatrix(adata.raw.X, genes=genes)
         return adata.raw[:, adata.var_names].X
-    return adata.X if layer is None else find(adata, "layers", layer, argument)
+    if layer is not None:
+        return find(adata, "layers", layer, argument)
+    with suppress(KeyError):  # of a file that is not in memory, and has none
+        return adata.X
+    return None
 
 
 def _finite_values(block: Matrix) -> NDArray[Any]:

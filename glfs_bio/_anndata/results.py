@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib.metadata import version
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,7 +110,7 @@ def selection_key(adata: AnnData, key: str | None) -> str:
 
 def kind_of(entry: Any) -> str | None:
     """Return the kind of a stored result; None for what others wrote."""
-    if not isinstance(entry, Mapping) or "written" not in entry:
+    if not isinstance(entry, Mapping) or not isinstance(codec.scalar(entry.get("written")), Real):
         return None
     kind = str(codec.scalar(entry.get("kind")))
     return kind if kind in KINDS else None

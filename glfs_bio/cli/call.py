@@ -277,6 +277,9 @@ def write_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
 
 
 def _write_table(table: pd.DataFrame, target: Path, *, overwrite: bool) -> None:
+    from ..vendors.sheets import without_formula
+
+    table = table.map(without_formula).rename(columns=without_formula)
     with replacing(target, overwrite=overwrite) as name:
         name.write_text(_text_of(table, TEXT_TABLES[target.suffix.lower()]), encoding="utf-8")
 
