@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
-import re
 import shutil
 import tempfile
 import time
@@ -30,10 +28,10 @@ if TYPE_CHECKING:
 
 #: What is in a folder of zarr.
 _OF_ZARR = (".zgroup", ".zattrs", ".zarray", "zarr.json")
-#: How names of temporary folders of this machine begin: others may not see locks of this one.
-_TEMPORARY = f".glfs-{re.sub(r'[^a-zA-Z0-9_]', '_', platform.node()) or '_'}-"
-#: Where in these what is replaced steps aside, and their age in seconds from which they are locked.
-_ASIDE, _NEW = "old", 60.0
+#: How names of temporary folders begin, and where in them what is replaced steps aside.
+_TEMPORARY, _ASIDE = ".glfs-", "old"
+#: Seconds after which it steps back, if nothing took its place, and after which nobody works there.
+_MINUTE, _DAY = 60.0, 86_400.0
 
 
 def as_path(path: str | Path, argument: str = "path") -> Path:
@@ -107,21 +105,18 @@ def check_target(path: str | Path, *, overwrite: bool) -> Path:
 def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Yield a temporary file, which takes the place of `path` after a block without errors.
 
-    A replaced file keeps its permissions, and a link to a file stays a link.  Temporary files of
-    processes that were killed are removed, and what they had put aside comes back.
+    A replaced file keeps its permissions, and a link to a file stays a link.  What
+    processes that were killed had put aside comes back, and their files go after a day.
     """
     path = check_target(path, overwrite=overwrite)
     final = path.resolve()
     _remove_abandoned(final.parent)
     folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=final.parent))
-    lock = _locked(folder)
     try:
         yield folder / path.name
         _put(folder / path.name, final, overwrite=overwrite, aside=folder / _ASIDE / final.name)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
 
 
 def is_zarr(path: Path) -> bool:
@@ -129,35 +124,18 @@ def is_zarr(path: Path) -> bool:
     return any((path / name).exists() for name in _OF_ZARR)
 
 
-def _locked(folder: Path) -> int | None:
-    """Return the lock of a temporary folder, which ends with its process; None: it has one."""
-    try:
-        from fcntl import LOCK_EX, LOCK_NB, flock
-
-        lock = os.open(folder, os.O_DIRECTORY | os.O_NOFOLLOW)
-    except (ImportError, OSError):  # on Windows; no folder of this package
-        return None
-    try:
-        flock(lock, LOCK_EX | LOCK_NB)
-    except OSError:  # held, or on a file system without locks
-        os.close(lock)
-        return None
-    return lock
-
-
 def _remove_abandoned(folder: Path) -> None:
-    """Remove temporary folders that nobody holds, once what stepped aside is back."""
+    """Put back what stepped aside for writers that were killed, and remove their old folders."""
     for temporary in folder.glob(f"{_TEMPORARY}*"):
         with suppress(OSError):  # of another user, or gone by now
-            is_new = time.time() - temporary.lstat().st_mtime < _NEW
-            lock = None if is_new else _locked(temporary)
-            if lock is None:
+            age = time.time() - temporary.lstat().st_mtime
+            if temporary.is_symlink() or age < _MINUTE:
                 continue
             for old in temporary.glob(f"{_ASIDE}/*"):
                 if not (folder / old.name).exists():
                     old.rename(folder / old.name)
-            shutil.rmtree(temporary, ignore_errors=True)
-            os.close(lock)
+            if age > _DAY:
+                shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _put(new: Path, path: Path, *, overwrite: bool, aside: Path) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 from math import isfinite
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 #: Patterns of records repeat no group, and no more than so often: others may take years.
@@ -48,6 +49,9 @@ def _in_json(value: Any) -> Any:
 def _with_pattern(content: dict[str, Any]) -> Any:
     """Return the pattern that a dict of JSON stands for, or the dict."""
     if content.keys() != {_PATTERN}:
+        for name, value in content.items():
+            if isinstance(value, str) and Path(value).suffix and Path(value).is_file():
+                raise ValueError(f"{name} names a file, which a record may not have read")
         return content
     pattern, flags = content[_PATTERN]
     if len(_REPEAT.findall(pattern)) > _MOST_REPEATS or _REPEATED_GROUP.search(pattern):

@@ -304,7 +304,10 @@ def state(block: Matrix) -> str | None:
     if not _multiples(block, 1, most=_TWICE) and _multiples(block, 2, most=_TWICE):
         return "twice"
     if values.min() < 0:
-        if _looks_scaled(block):
+        dense = block.toarray() if sparse.issparse(block) else block
+        least = dense.min(axis=0)
+        of_zeros = (least < 0) & ((dense == least).sum(axis=0) > 1)
+        if of_zeros.mean() > _MOSTLY:  # most genes have one negative value in several cells
             return "scaled"
     elif _multiples(block):
         return "normalised"
@@ -315,20 +318,16 @@ def state(block: Matrix) -> str | None:
     return "normalised" if values.min() >= 0 and zeros > _ZEROS else "intensities"
 
 
-def may_be_counts(data: RowMatrix) -> bool:
-    """Return whether the first values may be counts, also expected ones, which are large."""
-    values = _finite_values(data.first(FIRST_ROWS))
-    if not len(values):
-        return True
-    are_whole = (values == np.round(values)).all()
-    return bool(values.min() >= 0 and (are_whole or values.max() > LARGEST_LOGARITHM))
-
-
 def unit_of_logarithms(adata: AnnData, data: RowMatrix) -> float:
-    """Return the natural logarithm of the base, as values show it or as stored; 0 for counts."""
-    if may_be_counts(data):
-        return 0.0
+    """Return the natural logarithm of the base, as values show it or as stored; 0: no logarithms.
+
+    Values may be counts, also expected ones, which are large.
+    """
     block, stored = data.first(FIRST_ROWS), adata.uns.get("log1p")
+    values = _finite_values(block)
+    are_whole = (values == np.round(values)).all()
+    if values.min(initial=0.0) >= 0 and (are_whole or values.max() > LARGEST_LOGARITHM):
+        return 0.0
     for unit in _UNITS:
         if _multiples(block, 1, unit, most=LARGEST_LOGARITHM):
             return unit
@@ -352,14 +351,6 @@ def _multiples(block: Matrix, n_logs: int = 0, unit: float = 1.0, most: float = 
     ratios = ratios[(ratios > 1.0 + _WHOLE) & (ratios < _LARGEST)]
     are_whole = np.abs(ratios - np.round(ratios)) < _WHOLE
     return bool(len(ratios) >= FIRST_ROWS and are_whole.mean() > _NEARLY_ALL)
-
-
-def _looks_scaled(block: Matrix) -> bool:
-    """Return whether most genes have one negative value in several cells, as zeros scaled."""
-    dense = block.toarray() if sparse.issparse(block) else block
-    least = dense.min(axis=0)
-    of_zeros = (least < 0) & ((dense == least).sum(axis=0) > 1)
-    return bool(of_zeros.mean() > _MOSTLY)
 
 
 def representation(adata: AnnData, use_rep: str) -> Array:

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib.metadata import version
+from itertools import chain
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,6 @@ from ..data.matrix import IN_MEMORY, RowMatrix
 from ..errors import InvalidValue, NotFound, listed, short
 from ..options import Request
 from ..solvers.panel import NONE, OPEN, STATES, TOLERANCE
-from ..vendors.genes import is_panel_file
 from . import read
 
 if TYPE_CHECKING:
@@ -298,13 +298,6 @@ def restored(adata: AnnData, key: str, kind: str, record: Any, *, argument: str 
 def request_of(adata: AnnData, key: str) -> Request:
     """Return what the selection under `key` was asked for, by a stored structure if it is there."""
     request = restored(adata, key, "selection", Request)
-    lists = [getattr(request, name) for name in ("preserve", "include", "exclude")]
-    lists += [request.structure.ignore, request.limits and request.limits.groups]
-    lists += [getattr(request.platform, name, None) for name in ("genes", "codebook")]
-    for source in lists:
-        if isinstance(source, str) and is_panel_file(source):
-            text = f"has the file {short(source)} in its record, which is not opened"
-            raise InvalidValue(f"`key={short(key)}` {text}: select again")
     stored_key = request.structure.stored_key
     if stored_key in adata.uns and stored_key in adata.varm:
         return request
@@ -452,16 +445,10 @@ def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | 
 
 def _columns(adata: AnnData, params: Mapping[str, Any]) -> str:
     """Return a checksum of the columns of ``.obs`` that parameters name."""
-    names = codec.text_of(params).replace('\\"', '"')
-    hashes = []
-    for name in [name for name in adata.obs if f'"{name}"' in names]:
-        column = adata.obs[name]
-        is_number = pd.api.types.is_numeric_dtype(column)
-        values = column.astype(float if is_number else object).where(
-            column.notna(), np.nan if is_number else ""
-        )
-        hashes.append(pd.util.hash_pandas_object(values, index=False).to_numpy())
-    return checksum(*hashes)
+    text = codec.text_of(params).replace('\\"', '"')
+    named = [np.ravel(adata.obs[name]) for name in adata.obs if f'"{name}"' in text]
+    coded = [(codes, chr(0).join(map(str, values))) for codes, values in map(pd.factorize, named)]
+    return checksum(*chain.from_iterable(coded))
 
 
 def _sums(adata: AnnData, layer: str | None) -> str:

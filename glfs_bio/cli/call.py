@@ -138,7 +138,7 @@ class Call:
         from .._anndata import read
 
         adata = glfs_bio.io.read_cells(source, **options)
-        if not read.may_be_counts(read.row_matrix(adata)):
+        if read.unit_of_logarithms(adata, read.row_matrix(adata)):
             text = "`log1p` is for counts, and `adata.X` has values like logarithms, or below 0"
             raise InvalidValue(f"{text}: leave `log1p` out")
         sc.pp.normalize_total(adata)
