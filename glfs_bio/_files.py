@@ -142,9 +142,9 @@ def _put(new: Path, path: Path, *, overwrite: bool, aside: Path) -> None:
     """Put `new` at `path`, which may exist."""
     if not overwrite:
         _put_where_nothing_is(new, path)
-    elif path.is_dir():
+    elif path.is_dir() or (path.exists() and new.is_dir()):
         aside.parent.mkdir()
-        path.rename(aside)  # a folder cannot be replaced, and steps aside
+        path.rename(aside)  # what a folder is or replaces steps aside
         try:
             new.replace(path)
         finally:

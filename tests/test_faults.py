@@ -231,8 +231,3 @@ def test_a_damaged_file(pbmc, tmp_path):
         file["image"] = np.zeros((3, 3))
     with refused(InvalidValue, "path"):
         io.read_cells(path)
-    sets = tmp_path / "sets.gmt"
-    for text in ("", "a word", "name\tdescription", "\tb\tC", "a\tb\tC\na\tb\tD", "\xff"):
-        sets.write_text(text, encoding="latin-1")
-        with refused(InvalidValue, "path"):
-            io.read_markers(sets)
