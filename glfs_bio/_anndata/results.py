@@ -272,7 +272,10 @@ def entry(
         maker = f"`glfs_bio.{KINDS[kind]}`{f' with {listed(needs)}' if needs else ''}"
         text = f"`{argument}={short(key)}` is no result of {maker}"
         raise NotFound(f"{text}: run it first, or choose another key")
-    return result
+    is_number = {name: name.startswith(("n_", "mean_")) for name in result}
+    return {
+        name: codec.scalar(result[name]) if is_number[name] else result[name] for name in result
+    }
 
 
 def current(adata: AnnData, key: str, kind: str, *needs: str) -> dict[str, Any]:

@@ -57,8 +57,9 @@ def _unchanged(adata: AnnData) -> Iterator[None]:
             container = getattr(adata, part)
             for name in container.keys() - values.keys():
                 del container[name]
-            for name in values.keys() - container.keys():
-                container[name] = values[name]
+            for name, value in values.items():
+                if container.get(name) is not value:
+                    container[name] = value
 
 
 def tool(
