@@ -68,16 +68,6 @@ def test_a_store_is_replaced_as_a_whole(tmp_path):
     assert names(tmp_path) == {"cells.zarr"}
 
 
-def test_a_folder_is_never_replaced_by_a_file(panel, tmp_path):
-    for ending in ("csv", "zarr"):
-        folder = tmp_path / f"results.{ending}"
-        folder.mkdir()
-        (folder / "work.txt").write_text("years")
-        with refused(FileExists, "path"):
-            io.write_genes(panel, folder, overwrite=True)
-        assert (folder / "work.txt").read_text() == "years"
-
-
 def test_one_of_many_creates_a_file(tmp_path):
     def write(number):
         try:

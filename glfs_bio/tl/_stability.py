@@ -218,7 +218,7 @@ def _lean(adata: AnnData, request: Request) -> tuple[read.Lean, Request]:
     """Return the cells with what a selection reads of them, and the request."""
     structure = request.structure
     logs = {"log1p": adata.uns.get("log1p", {})}  # their base
-    lean = AnnData(obs=pd.DataFrame(index=adata.obs_names), var=adata.var, uns=logs)
+    lean = AnnData(obs=pd.DataFrame(index=adata.obs_names.astype(str)), var=adata.var, uns=logs)
     matrices: dict[str | None, Any] = {None: read.row_matrix(adata, structure.layer)}
     batch = read.batches(adata, structure.batch_key)
     if batch is not None:
