@@ -271,3 +271,15 @@ def test_the_state_of_the_matrix_is_said_by_a_classifier_too(pbmc):
     pbmc.X = np.round(np.expm1(pbmc.X.toarray()))
     with pytest.warns(Caution, match="raw counts"):
         tl.classify(pbmc, "phase", n_genes=2)
+
+
+def test_a_batch_without_structure_does_not_decide_which_is_the_worst(pbmc, caplog):
+    pbmc.obs["batch"] = np.where(np.arange(700) < 9, "noise", "cells")
+    pbmc.X = pbmc.X.toarray()
+    noise = pbmc.X[:9].ravel()
+    pbmc.X[:9] = np.random.default_rng(0).permutation(noise).reshape(9, -1)
+    pp.select_genes(pbmc, 10, batch_key="batch", across="worst")
+    entry = pbmc.uns["glfs"]
+    assert list(entry["n_axes"] > 0) == [True, False]
+    assert entry["preserved"][-1] == pytest.approx(entry["preserved_in_batches"][-1, 0])
+    assert "noise" in caplog.text
