@@ -283,6 +283,8 @@ def test_bases_and_containers(tmp_path, seed, base, is_raw, said, container):
         path = tmp_path / f"cells.{container}"
         shell.write_cells(adata, path, overwrite=True)
         adata = io.read_cells(path, backed=True)
+        shell.write_cells(adata, tmp_path / "again.zarr", overwrite=True)
+        assert ad.read_zarr(tmp_path / "again.zarr")[::2, ::3].copy().X.shape[0] == 30
     for cells, layer in ((adata, "raw" if is_raw else None), (expected, None)):
         tl.explain_panel(cells, list(expected.var_names[:8]), "type", layer=layer, key_added="why")
     tables = [cells.uns["why"]["table"] for cells in (adata, expected)]

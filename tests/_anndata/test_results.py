@@ -141,7 +141,7 @@ def test_keys_of_other_results_are_refused(pbmc, unchanged):
     pp.select_genes(pbmc, 5)
     tl.evaluate_panel(pbmc, key_added="zeta")
     with unchanged(pbmc):
-        for key in ("glfs_structure", "glfs_all_genes", "glfs_evaluation", "zeta"):
+        for key in ("glfs_structure", "glfs_evaluation", "zeta", "a/b", "..", "a\0b", 300 * "k"):
             with refused(InvalidValue, "key_added"):
                 pp.select_genes(pbmc, 5, key_added=key)
         with refused(InvalidValue, "key_added"):
