@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from contextlib import nullcontext, suppress
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -332,7 +331,7 @@ def unit_of_logarithms(adata: AnnData, data: RowMatrix) -> float:
         if _multiples(block, 1, unit, most=LARGEST_LOGARITHM):
             return unit
     base = codec.scalar(stored.get("base")) if isinstance(stored, Mapping) else None
-    return float(np.log(base)) if isinstance(base, Real) and base > 1 else 1.0
+    return float(np.log(base)) if isinstance(base, int | float) and base > 1 else 1.0
 
 
 def _multiples(block: Matrix, n_logs: int = 0, unit: float = 1.0, most: float = np.inf) -> bool:

@@ -300,7 +300,7 @@ def restored(adata: AnnData, key: str, kind: str, record: Any, *, argument: str 
 
 def request_of(adata: AnnData, key: str) -> Request:
     """Return what the selection under `key` was asked for, by a stored structure if it is there."""
-    request = restored(adata, key, "selection", Request)
+    request: Request = restored(adata, key, "selection", Request)
     stored_key = request.structure.stored_key
     if stored_key in adata.uns and stored_key in adata.varm:
         return request

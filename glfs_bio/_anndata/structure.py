@@ -86,6 +86,7 @@ def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
         value = getattr(spec, name)
         if value is not None:
             raise InvalidValue(f"`{name}={short(value)}` conflicts with `use_rep`: leave it out")
+    stored: StructureSpec
     stored = results.restored(adata, spec.use_rep, "structure", StructureSpec, argument="use_rep")
     return replace(stored, stored_key=spec.use_rep)
 
