@@ -48,7 +48,7 @@ _FIRST_VALUES, FIRST_ROWS = 10_000, 20
 #: That of 1e9 to the base of 2.
 LARGEST_LOGARITHM = 30.0
 #: Natural logarithms of the bases that values may show: e, 2 and 10.
-_UNITS = (1.0, *np.log([2.0, 10.0]).tolist())
+_UNITS = (1.0, float(np.log(2.0)), float(np.log(10.0)))
 #: No logarithm and hardly a scaled value exceeds the first.  Larger values are expression that is
 #: not log-transformed where the second share is zero; raw intensities of microarrays are nowhere 0.
 _LARGEST, _ZEROS = 500.0, 0.05

@@ -384,7 +384,7 @@ def why_outdated(adata: AnnData, entry: Mapping[str, Any], key: str | None = Non
     matrices = {codec.scalar(made_of["matrix"]), _sums(adata, codec.restored(made_of["layer"]))}
     if len(matrices - {_UNKNOWN}) > 1:
         reasons.append("the matrix has changed")
-    columns = _columns(adata, entry["params"])
+    columns = _columns(adata, entry.get("params", {}))
     if codec.scalar(made_of.get("columns", columns)) != columns:
         reasons.append("labels or other columns of the cells have changed")
     return next(filter(None, reasons), None)
