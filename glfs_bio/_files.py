@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: What is in a folder of zarr.
 _OF_ZARR = (".zgroup", ".zattrs", ".zarray", "zarr.json")
 #: How names of temporary folders begin, and where in them what is replaced steps aside.
-_TEMPORARY, _ASIDE = ".glfs-", "old"
+_TEMPORARY, _ASIDE = ".glfs-temporary-", "old"
 #: Seconds after which it steps back, if nothing took its place, and after which nobody works there.
 _MINUTE, _DAY = 60.0, 86_400.0
 

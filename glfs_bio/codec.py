@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from math import isfinite
 from numbers import Real
@@ -102,7 +103,8 @@ def restored(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     if value.startswith(_JSON):
-        return value_of(value.removeprefix(_JSON))
+        with suppress(Exception):  # of strangers, who may have written anything
+            return value_of(value.removeprefix(_JSON))
     return None if value == NONE else value
 
 

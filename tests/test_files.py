@@ -128,9 +128,8 @@ with replacing("cells.zarr", overwrite=True) as name:
 """
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False)
     (left,) = tmp_path.iterdir()
-    others = [
-        tmp_path / name for name in (".glfs-vm-1-live", f".glfs-vm-{'9' * 99}-x", ".glfs-file")
-    ]
+    endings = ("live", "9" * 99, "file")
+    others = [tmp_path / f".glfs-temporary-{ending}" for ending in endings]
     others[0].mkdir()
     (others[0] / "x").write_text("of another container")
     others[1].symlink_to(tmp_path)
