@@ -75,11 +75,10 @@ def _efficiency(call: Call) -> None:
 
 def _frequencies(_: Call, adata: AnnData, key: str) -> pd.DataFrame:
     """Return the candidate genes, the most frequent first."""
-    from .._anndata import results
-
     columns = {f"{key}_{name}": name for name in ("frequency", "consensus")}
     table = adata.var[[*columns]].rename(columns=columns).rename_axis("gene")
-    return table.loc[results.frequency(adata, key).index]
+    table = table.dropna(subset="frequency")
+    return table.sort_values("frequency", ascending=False, kind="stable")
 
 
 def _predictions(call: Call, adata: AnnData, key: str) -> pd.DataFrame:
