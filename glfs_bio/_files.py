@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import platform
-import re
 import shutil
 import tempfile
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from .errors import (
     LONGEST_VALUE,
     FileExists,
     FileMissing,
+    FileRefused,
     InvalidType,
     InvalidValue,
     Refusal,
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 #: What is in a folder of zarr.
 _OF_ZARR = (".zgroup", ".zattrs", ".zarray", "zarr.json")
-#: How names of temporary folders of this machine begin, before the process and a number.
-_TEMPORARY = f".glfs-{re.sub(r'[^a-zA-Z0-9_]', '_', platform.node()) or '_'}-"
+#: How names of temporary folders begin, and where in them what is replaced steps aside.
+_TEMPORARY, _ASIDE = ".glfs-temporary-", "old"
+#: Seconds after which it steps back, if nothing took its place, and after which nobody works there.
+_MINUTE, _DAY = 60.0, 86_400.0
 
 
 def as_path(path: str | Path, argument: str = "path") -> Path:
@@ -81,14 +83,21 @@ def check_target(path: str | Path, *, overwrite: bool) -> Path:
     """Return the path of a file that can be written, or refuse it; ``.zarr`` is a folder."""
     path = as_path(path)
     checks.flags(overwrite=overwrite)
-    if (path.exists() or path.is_symlink()) and not overwrite:
-        text = f"`path={short(path)}` exists: pass `overwrite=True` to replace it"
-        raise FileExists(f"{text}, or choose another name")
-    is_store = path.suffix.lower() == ".zarr"
-    if path.is_dir() and not (is_store and (is_zarr(path) or not any(path.iterdir()))):
-        raise FileExists(f"`path={short(path)}` is a folder, which is not replaced: name a file")
-    if not path.resolve().parent.is_dir():
-        raise FileMissing(f"`path={short(path)}` is in a folder that is not there: create it first")
+    name = f"`path={short(path)}`"
+    try:
+        folder, is_there = path.resolve().parent, path.exists() or path.is_symlink()
+    except (OSError, RuntimeError) as error:  # too long a name, a folder of others, links in a ring
+        raise FileRefused(f"{name} cannot be written ({reason(error)}): name another") from None
+    if is_there and not overwrite:
+        raise FileExists(f"{name} exists: pass `overwrite=True`, or choose another name")
+    is_store = path.is_dir() and path.suffix.lower() == ".zarr"
+    is_file = path.is_file() or (is_store and (is_zarr(path) or not any(path.iterdir())))
+    if path.exists() and not is_file:
+        raise FileExists(f"{name} is a folder or a device, which is not replaced: name a file")
+    if not folder.is_dir():
+        raise FileMissing(f"{name} is in a folder that is not there: create it first")
+    if not os.access(folder, os.W_OK):
+        raise FileRefused(f"{name} is in a folder that cannot be written: choose another")
     return path
 
 
@@ -96,16 +105,16 @@ def check_target(path: str | Path, *, overwrite: bool) -> Path:
 def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Yield a temporary file, which takes the place of `path` after a block without errors.
 
-    A replaced file keeps its permissions, and a link to a file stays a link.  Temporary files of
-    processes that were killed are removed.
+    A replaced file keeps its permissions, and a link to a file stays a link.  What
+    processes that were killed had put aside comes back, and their files go after a day.
     """
     path = check_target(path, overwrite=overwrite)
     final = path.resolve()
     _remove_abandoned(final.parent)
-    folder = Path(tempfile.mkdtemp(prefix=f"{_TEMPORARY}{os.getpid()}-", dir=final.parent))
+    folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=final.parent))
     try:
         yield folder / path.name
-        _put(folder / path.name, final, overwrite=overwrite, aside=folder / "old")
+        _put(folder / path.name, final, overwrite=overwrite, aside=folder / _ASIDE / final.name)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -116,28 +125,26 @@ def is_zarr(path: Path) -> bool:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove temporary folders of processes of this machine that have ended."""
-    for temporary in folder.glob(f"{_TEMPORARY}*-*"):
-        process = temporary.name.removeprefix(_TEMPORARY).partition("-")[0]
-        if process.isdecimal() and not _runs(int(process)):
-            shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _runs(process: int) -> bool:
-    try:
-        if os.name == "posix":  # elsewhere the signal 0 would end it
-            os.kill(process, 0)
-    except OSError as error:  # one of another user may not be asked
-        return not isinstance(error, ProcessLookupError)
-    return True
+    """Put back what stepped aside for writers that were killed, and remove their old folders."""
+    for temporary in folder.glob(f"{_TEMPORARY}*"):
+        with suppress(OSError):  # of another user, or gone by now
+            age = time.time() - temporary.lstat().st_mtime
+            if temporary.is_symlink() or age < _MINUTE:
+                continue
+            for old in temporary.glob(f"{_ASIDE}/*"):
+                if not (folder / old.name).exists():
+                    old.rename(folder / old.name)
+            if age > _DAY:
+                shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _put(new: Path, path: Path, *, overwrite: bool, aside: Path) -> None:
     """Put `new` at `path`, which may exist."""
     if not overwrite:
         _put_where_nothing_is(new, path)
-    elif path.is_dir():
-        path.rename(aside)  # a folder cannot be replaced, and steps aside
+    elif path.is_dir() or (path.exists() and new.is_dir()):
+        aside.parent.mkdir()
+        path.rename(aside)  # what a folder is or replaces steps aside
         try:
             new.replace(path)
         finally:

@@ -5,6 +5,7 @@ And of the packages that come with an extra of ``pip install glfs-bio``.
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import suppress
 from importlib.util import find_spec
@@ -26,6 +27,8 @@ _OF_SCANPY = {
     *("X_pca", "X_umap", "X_tsne", "X_diffmap", "PCs", "spatial", "draw_graph", "paga"),
     *("log1p", "hvg", "highly_variable", "leiden", "louvain", "rank_genes_groups", "iroot"),
 }
+#: Keys that HDF5 and folders of zarr hold, with what is appended to them.
+_KEY_OF_FILES = re.compile(r"(?!\.\.?$)[^/\0]{1,200}")
 _LARGEST: Any = sys.float_info.max
 #: Smaller numbers have lost digits, and their inverse may be infinite.
 _SMALLEST: Any = sys.float_info.min
@@ -76,8 +79,9 @@ def keys(**arguments: object) -> None:
     """Refuse arguments that cannot name what is written, or would replace what scanpy writes."""
     texts(or_none=False, **arguments)
     for name, value in arguments.items():
-        if value in _OF_SCANPY or "/" in str(value):
-            why = "is a key of scanpy" if value in _OF_SCANPY else "has a slash, as no key of files"
+        is_of_files = _KEY_OF_FILES.fullmatch(str(value))
+        if value in _OF_SCANPY or not is_of_files:
+            why = "is a key of scanpy" if is_of_files else "is no key of files, as `glfs` is"
             raise InvalidValue(f"`{name}={short(value)}` {why}: choose another name")
 
 

@@ -8,11 +8,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from math import isfinite
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
+#: Patterns of records repeat no group, and no more than so often: others may take years.
+_REPEAT, _REPEATED_GROUP, _MOST_REPEATS = re.compile("[*+{]"), re.compile(r"\)[*+{]"), 3
 NONE, _JSON, _PATTERN, _CELLS = "None", "json:", "re.Pattern", " cells"
 
 
@@ -45,7 +49,15 @@ def _in_json(value: Any) -> Any:
 
 def _with_pattern(content: dict[str, Any]) -> Any:
     """Return the pattern that a dict of JSON stands for, or the dict."""
-    return re.compile(*content[_PATTERN]) if content.keys() == {_PATTERN} else content
+    if content.keys() != {_PATTERN}:
+        for name, value in content.items():
+            if isinstance(value, str) and Path(value).suffix and Path(value).is_file():
+                raise ValueError(f"{name} names a file, which a record may not have read")
+        return content
+    pattern, flags = content[_PATTERN]
+    if len(_REPEAT.findall(pattern)) > _MOST_REPEATS or _REPEATED_GROUP.search(pattern):
+        raise ValueError(f"{pattern} may never end")
+    return re.compile(pattern, flags)
 
 
 def is_of_cells(value: Any) -> bool:
@@ -91,7 +103,8 @@ def restored(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     if value.startswith(_JSON):
-        return value_of(value.removeprefix(_JSON))
+        with suppress(Exception):  # of strangers, who may have written anything
+            return value_of(value.removeprefix(_JSON))
     return None if value == NONE else value
 
 

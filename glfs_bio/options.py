@@ -525,7 +525,7 @@ class Request:
         """Return the request that :func:`.codec.text_of` wrote."""
         fields = codec.value_of(text)
         for name, record in (_RECORDS | {"structure": StructureSpec}).items():
-            if fields[name] is not None:
+            if fields[name] is not None or name == "structure":
                 fields[name] = record(**fields[name])
         for name in ("method", "objective"):
             if not isinstance(fields[name], str):  # what :meth:`Method.record` wrote of options

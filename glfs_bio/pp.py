@@ -309,9 +309,10 @@ def select_genes(
         joined, joined_request = join(sets, request)
         frame, entry = panel_of(joined, joined_request, key_added, recorded=request, keep=False)
         entry["data_sets"] = np.array(list(sets), dtype=object)
-    if request.platform is not None or request.include is not None:
-        _report(frame, key_added)
     chosen = frame[f"{key_added}_selected"].to_numpy()
+    is_idle = frame[f"{key_added}_loss"].to_numpy()[chosen].min() <= 0.0
+    if is_idle or request.platform is not None or request.include is not None:
+        _report(frame, key_added)
     if as_highly_variable:
         frame["highly_variable"] = chosen
     if not inplace:
@@ -327,17 +328,15 @@ def select_genes(
 
 
 def _report(frame: pd.DataFrame, key: str) -> None:
-    """Log which genes of a panel the platform does not see, and which included add nothing."""
+    """Log which genes of a panel the platform does not see, and which add nothing."""
     panel = frame[frame[f"{key}_selected"]]
     of_platform = [name for name in (f"{key}_signal", f"{key}_efficiency") if name in panel]
     unseen = panel.index[panel[of_platform[0]] == 0] if of_platform else ()
     if len(unseen):
         note(f"`platform` is blind to {len(unseen)} genes of the panel: {listed(unseen)}.")
-    included = panel[f"{key}_included"].to_numpy()
-    if included.any():
-        idle = panel.index[included & adds_nothing(panel[f"{key}_loss"].to_numpy())]
-        if len(idle):
-            note(f"`include` has genes that add nothing to the panel: {listed(idle)}.")
+    idle = panel.index[adds_nothing(panel[f"{key}_loss"].to_numpy())]
+    if len(idle):
+        note(f"The panel has {len(idle)} genes that add nothing to it: {listed(idle)}.")
 
 
 def panel_of(

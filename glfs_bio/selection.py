@@ -14,7 +14,7 @@ from .cells.graph import check_coordinates, check_graph
 from .criterion.criterion import Criterion, OnPlatform
 from .criterion.platform import AS_REFERENCE
 from .data.threads import few_threads
-from .errors import InvalidValue, caution, short
+from .errors import InvalidValue, caution, listed, note, short
 from .solvers.constrained import select_within
 from .solvers.greedy import Greedy, select
 from .solvers.panel import Method, Panel, Problem, measured, method_of
@@ -95,6 +95,9 @@ def rank_genes(
         chosen = problem.genes[panel.order[: panel.n_selected]]
         labels = [label for label, _ in split(batch, n_cells)]
         about["batches"] = np.array(labels, dtype=object)
+        if criterion.worst and criterion.has_anything and not criterion.counts.all():
+            idle = listed(about["batches"][~criterion.counts])
+            note(f"`across='worst'` does not count batches without structure: {idle}.")
         about["preserved_in_batches"] = criterion.preserved_in_sets(chosen)
     if problem.ruled_out:
         about["ruled_out"] = strongest_out(criterion, problem.ruled_out)

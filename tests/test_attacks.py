@@ -10,9 +10,12 @@ import csv
 import gzip
 import inspect
 import itertools
+import json
 import lzma
 import os
+from contextlib import suppress
 from functools import wraps
+from pathlib import Path
 
 import anndata as ad
 import h5py
@@ -27,8 +30,10 @@ from scipy import sparse
 
 import glfs_bio
 from glfs_bio import LapRLSClassifier, Limits, Platform, io, pp, tl
+from glfs_bio.cli import call as shell
 from glfs_bio.data.matrix import check_indices
 from glfs_bio.errors import InvalidValue, Refusal
+from glfs_bio.vendors import sheets
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 EXAMPLES = int(os.environ.get("GLFS_BIO_EXAMPLES", "5"))
@@ -225,6 +230,100 @@ def test_odd_arguments(seed, asked, value):
         assert before.var.equals(adata.var)
         assert list(before.obs) == list(adata.obs)
         raise
+
+
+#: What a stranger writes into a record, by the way to a field; None: the text itself.
+FIELDS = [
+    *((name,) for name in ("n_genes", "include", "exclude", "limits", "platform", "method")),
+    *(("structure", name) for name in ("n_comps", "ignore", "random_state", "later")),
+    *(("later",), ("limits", "groups"), ("platform", "genes"), ("structure",), ()),
+]
+TOOLS = [tl.evaluate_panel, tl.explain_panel, tl.extend_panel, tl.prove_panel, tl.order_panel]
+JSON = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+ODD_JSON = [10**12, "list.csv", ["list.csv"], [], {}, {"re.Pattern": ["(", 0]}, {"re.Pattern": 5}]
+ODD_JSON += [{"re.Pattern": [pattern, 32]} for pattern in ("(A+)+$", "A*A*A*A*$", "(A|A)*$")]
+
+
+@attack(SEEDS, st.sampled_from(FIELDS), st.sampled_from(ODD_JSON) | JSON, st.sampled_from(TOOLS))
+def test_records_of_strangers(tmp_path, monkeypatch, seed, way, value, function):
+    """No pattern runs for ever, no file is read, and what cannot be read is refused by the key."""
+    monkeypatch.chdir(tmp_path)
+    adata = tiny(seed, 30, 12)
+    adata.var_names = [*adata.var_names[:11], "A" * 60 + "!"]
+    pp.select_genes(adata, 3, n_comps=5)
+    Path("list.csv").write_text("secret\n")
+    record = json.loads(adata.uns["glfs"]["request"])
+    *parents, name = way or [None]
+    part = record
+    for parent in parents:
+        part[parent] = part = part[parent] or {"per_group": 1}
+    part[name] = value
+    adata.uns["glfs"]["request"] = json.dumps(record if way else value)
+    monkeypatch.setattr(sheets, "_rows_of_text", None)  # reads files
+    options = {"n_genes": 5} if function is tl.extend_panel else {}
+    function(adata, "glfs", **options)
+
+
+@attack(
+    *(SEEDS, st.sampled_from([np.e, 2, 10]), st.booleans(), st.booleans()),
+    st.sampled_from(["memory", "h5ad", "zarr"]),
+)
+def test_bases_and_containers(tmp_path, seed, base, is_raw, said, container):
+    """Folds and markers are those of natural logarithms in memory, of all genes in their order."""
+    rng, adata = np.random.default_rng(seed), tiny(seed, 60, 30)
+    expected = ad.AnnData(sparse.csr_matrix(adata.X), obs=adata.obs)
+    adata.X = sparse.csr_matrix(adata.X / np.log(base))
+    adata.uns = {"log1p": {"base": base}} if said else {}
+    if is_raw:
+        kept = np.sort(rng.choice(30, 25, replace=False))
+        adata.raw = adata[:, rng.permutation(30)].copy()
+        adata, expected = adata[:, kept].copy(), expected[:, kept].copy()
+        adata.X = rng.normal(size=adata.shape)
+    if container != "memory":
+        path = tmp_path / f"cells.{container}"
+        shell.write_cells(adata, path, overwrite=True)
+        adata = io.read_cells(path, backed=True)
+        shell.write_cells(adata, tmp_path / "again.zarr", overwrite=True)
+        assert ad.read_zarr(tmp_path / "again.zarr")[::2, ::3].copy().X.shape[0] == 30
+    for cells, layer in ((adata, "raw" if is_raw else None), (expected, None)):
+        tl.explain_panel(cells, list(expected.var_names[:8]), "type", layer=layer, key_added="why")
+    tables = [cells.uns["why"]["table"] for cells in (adata, expected)]
+    same(*({name: table[name] for name in ("expressed_in", "role")} for table in tables), "why")
+
+
+TARGETS = {
+    "text": lambda path: path.write_text("old"),
+    "nothing": lambda path: None,
+    "fifo": os.mkfifo,
+    "device": lambda path: path.symlink_to(os.devnull),
+    "folder": lambda path: (path / "years of work").mkdir(parents=True),
+    "dangling": lambda path: path.symlink_to("nowhere.csv"),
+    "ring": lambda path: path.symlink_to(path),
+}
+
+
+@attack(
+    *(st.sampled_from(list(TARGETS)), st.booleans(), st.sampled_from(["g", "g" * 300, "-", "\0"])),
+    st.sampled_from([".csv", ".zarr", ".xlsx", ".html"]),
+)
+def test_targets(tmp_path_factory, kind, overwrite, name, ending):
+    """A file is written whole, or nothing is touched; devices stay what they are."""
+    folder = tmp_path_factory.mktemp("targets")
+    adata, path = tiny(0, 30, 12), folder / f"{name}{ending}"
+    pp.select_genes(adata, 3, n_comps=5)
+    with suppress(OSError, ValueError):
+        TARGETS[kind](path)
+    before = {file.name: file.lstat() for file in folder.iterdir()}
+    write = {".zarr": shell.write_cells, ".html": io.write_report}.get(ending, io.write_genes)
+    options = {"basis": False} if ending == ".html" else {}
+    try:
+        write(adata, path, overwrite=overwrite, **options)
+    except Refusal:
+        assert before == {file.name: file.lstat() for file in folder.iterdir()}
+        raise
+    assert kind in ("text", "nothing", "dangling")
+    assert overwrite or kind == "nothing"
+    assert path.stat().st_size
 
 
 PACKED = {"csv": bytes, "csv.gz": gzip.compress, "csv.bz2": bz2.compress, "csv.xz": lzma.compress}

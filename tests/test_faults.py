@@ -15,7 +15,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import anndata as ad
-import h5py
 import numpy as np
 import pooch
 import pytest
@@ -214,25 +213,3 @@ def test_too_little_memory(tmp_path):
         assert "memory" in message
         assert "Traceback" not in message
         assert not list(tmp_path.glob("*out.h5ad"))
-
-
-@pytest.mark.filterwarnings("ignore::anndata.OldFormatWarning")
-def test_a_damaged_file(pbmc, tmp_path):
-    """Cut off anywhere, or of something else."""
-    path = tmp_path / "cells.h5ad"
-    ad.AnnData(pbmc.X[:50]).write_h5ad(path)
-    assert io.read_cells(path).n_obs == 50
-    whole = path.read_bytes()
-    for share in (0.0, 0.01, 0.5, 0.99):
-        path.write_bytes(whole[: int(share * len(whole))])
-        with refused(InvalidValue, "path"):
-            io.read_cells(path)
-    with h5py.File(path, "w") as file:
-        file["image"] = np.zeros((3, 3))
-    with refused(InvalidValue, "path"):
-        io.read_cells(path)
-    sets = tmp_path / "sets.gmt"
-    for text in ("", "a word", "name\tdescription", "\tb\tC", "a\tb\tC\na\tb\tD", "\xff"):
-        sets.write_text(text, encoding="latin-1")
-        with refused(InvalidValue, "path"):
-            io.read_markers(sets)

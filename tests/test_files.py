@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -67,16 +68,6 @@ def test_a_store_is_replaced_as_a_whole(tmp_path):
     assert names(tmp_path) == {"cells.zarr"}
 
 
-def test_a_folder_is_never_replaced_by_a_file(panel, tmp_path):
-    for ending in ("csv", "zarr"):
-        folder = tmp_path / f"results.{ending}"
-        folder.mkdir()
-        (folder / "work.txt").write_text("years")
-        with refused(FileExists, "path"):
-            io.write_genes(panel, folder, overwrite=True)
-        assert (folder / "work.txt").read_text() == "years"
-
-
 def test_one_of_many_creates_a_file(tmp_path):
     def write(number):
         try:
@@ -124,20 +115,33 @@ def test_links_stay_and_are_followed(panel, tmp_path):
 
 
 @posix
-def test_what_the_dead_left_behind_is_removed(tmp_path):
+def test_what_the_dead_left_behind(tmp_path):
+    """What stepped aside is back after a minute, the rest goes after a day; others' names stay."""
+    store(tmp_path / "cells.zarr")
     code = """
 import os, signal
+from pathlib import Path
 from glfs_bio._files import replacing
-with replacing("a.txt") as name:
-    name.write_text("half")
-    os.kill(os.getpid(), signal.SIGTERM)
+Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+with replacing("cells.zarr", overwrite=True) as name:
+    name.mkdir()
 """
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False)
-    (left,) = names(tmp_path)
-    here = left.removeprefix(".glfs-").rsplit("-", 2)[0]
-    others = {f".glfs-{here}-{os.getpid()}-living", ".glfs-elsewhere-1-other"}
-    for name in others:
-        (tmp_path / name).mkdir()
-    with replacing(tmp_path / "a.txt") as name:
-        name.write_text("whole")
-    assert names(tmp_path) == {"a.txt", *others}
+    (left,) = tmp_path.iterdir()
+    endings = ("live", "9" * 99, "file")
+    others = [tmp_path / f".glfs-temporary-{ending}" for ending in endings]
+    others[0].mkdir()
+    (others[0] / "x").write_text("of another container")
+    others[1].symlink_to(tmp_path)
+    others[2].write_text("")
+    for age, remain in (
+        (0, {left.name}),
+        (10**4, {left.name, "cells.zarr"}),
+        (10**6, {"cells.zarr"}),
+    ):
+        for path in (left, *others[1:]) if left.exists() else ():
+            os.utime(path, (time.time() - age,) * 2, follow_symlinks=False)
+        with replacing(tmp_path / "a.txt", overwrite=True) as name:
+            name.write_text("whole")
+        assert names(tmp_path) == {"a.txt", *remain, *(path.name for path in others)}
+    assert names(tmp_path / "cells.zarr") == {".zgroup", "old"}

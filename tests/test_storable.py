@@ -130,5 +130,8 @@ def test_what_other_writers_make_of_it_is_read(pbmc, tmp_path, monkeypatch):
         assert results.why_outdated(other, other.uns[key], "glfs") is None
     assert repr(results.request_of(other, "glfs")) == repr(request)
     tl.explain_panel(other)
+    tl.prove_panel(other)
+    pl.curve(other, show=False)
+    pl.stability(other, show=False)
     pp.select_genes(other, **request.arguments())
     pd.testing.assert_series_equal(other.var["glfs_rank"], selected)

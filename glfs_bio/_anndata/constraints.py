@@ -124,8 +124,8 @@ def rows(
     measured = {MEASURES[name][0] for name in limits.expression or ()}
     if limits.per_type is not None or measured - {"counts"}:
         data = read.row_matrix(adata, request.structure.layer)
-        unlog = limits.per_type is not None and not read.may_be_counts(data)
-        expression = Expression.of(data, labels, unlog=unlog)
+        unit = 0.0 if limits.per_type is None else read.unit_of_logarithms(adata, data)
+        expression = Expression.of(data, labels, unit=unit)
         quantities |= {"mean": expression.means, "cells": expression.shares}
         of_types = _of_types(expression, limits.per_type)
     limit_rows += [*_of_single_genes(quantities, limits), *of_types]

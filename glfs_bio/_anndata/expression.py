@@ -57,11 +57,11 @@ class Expression:
     negative: bool
 
     @classmethod
-    def of(cls, data: RowMatrix, labels: Labels | None, *, unlog: bool) -> Self:
-        """Measure expression by label, in one pass over the cells."""
+    def of(cls, data: RowMatrix, labels: Labels | None, *, unit: float = 0.0) -> Self:
+        """Measure expression by label, in one pass; `unit` is that of logarithms, 0 for others."""
         if labels is None:
             labels = Labels(np.full(data.shape[0], -1), np.empty(0))
-        (*sums, sizes, n_negative), _ = data.sweep(_sums, *labels, unlog)
+        (*sums, sizes, n_negative), _ = data.sweep(_sums, *labels, unit)
         shares, means, linear = (np.asarray(total) / np.maximum(sizes, 1.0) for total in sums)
         return cls(labels.names, sizes, shares, means, linear, bool(n_negative > 0))
 
@@ -136,8 +136,8 @@ def of_genes(adata: AnnData, genes: Index, labels: Labels | None, layer: str | N
     """Return where genes are expressed; shares and folds are NaN with negative values."""
     order, rows = np.unique(genes, return_inverse=True)
     data = read.row_matrix(adata, layer)
-    unlog = not read.may_be_counts(data)
-    expression = Expression.of(RowMatrix(data, genes=order), labels, unlog=unlog).only(rows)
+    unit = read.unit_of_logarithms(adata, data)
+    expression = Expression.of(RowMatrix(data, genes=order), labels, unit=unit).only(rows)
     if not expression.negative:
         return expression
     unknown = np.full_like(expression.shares, np.nan)
@@ -149,18 +149,18 @@ def _ratio(means: Array, references: Array) -> Array:
 
 
 def _sums(
-    block: Matrix, rows: slice, codes: Index, categories: Array, unlog: bool
+    block: Matrix, rows: slice, codes: Index, categories: Array, unit: float
 ) -> tuple[tuple[Array, ...], Matrix]:
     """Return what :meth:`Expression.of` divides, for all cells and each label."""
     cells = members(codes[rows], len(categories))
     sums = block.T @ cells
-    linear = _unlogged(block).T @ cells if unlog else sums
+    linear = _unlogged(block, unit).T @ cells if unit else sums
     negative = np.asarray(float(block.min() < 0))
     return ((block > 0).T @ cells, sums, linear, cells.sum(axis=0), negative), None
 
 
-def _unlogged(block: Matrix) -> Matrix:
+def _unlogged(block: Matrix, unit: float) -> Matrix:
     """Return ``expm1`` of the values; none that is larger than a logarithm overflows."""
     if sparse.issparse(block):
-        return with_values(block, _unlogged(block.data))
-    return np.expm1(np.minimum(block, read.LARGEST_LOGARITHM))
+        return with_values(block, _unlogged(block.data, unit))
+    return np.expm1(np.minimum(unit * block, read.LARGEST_LOGARITHM))

@@ -209,7 +209,7 @@ def _logarithmised(adata: AnnData, layer: str | None = None) -> RowMatrix:
 
 def _molecules(data: RowMatrix) -> Array:
     """Return ``−log(1 − s)`` for the share s of cells that express each gene."""
-    expression, n_cells = Expression.of(data, None, unlog=False), data.shape[0]
+    expression, n_cells = Expression.of(data, None), data.shape[0]
     if expression.negative:
         raise InvalidValue("`X` has negative values: use counts, or logarithms of them")
     n_expressing = np.rint(expression.shares[:, 0] * n_cells)

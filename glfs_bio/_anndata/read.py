@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ import pandas as pd
 from anndata import AnnData
 from scipy import sparse
 
-from .. import checks, labels
+from .. import checks, codec, labels
 from ..cells.graph import check_coordinates, check_graph
 from ..data.matrix import IN_MEMORY, RowMatrix, check_finite, check_indices, native
 from ..errors import (
@@ -47,6 +47,8 @@ _CONTROL_TYPE = re.compile(r"control|codeword|blank", re.IGNORECASE)
 _FIRST_VALUES, FIRST_ROWS = 10_000, 20
 #: That of 1e9 to the base of 2.
 LARGEST_LOGARITHM = 30.0
+#: Natural logarithms of the bases that values may show: e, 2 and 10.
+_UNITS = (1.0, float(np.log(2.0)), float(np.log(10.0)))
 #: No logarithm and hardly a scaled value exceeds the first.  Larger values are expression that is
 #: not log-transformed where the second share is zero; raw intensities of microarrays are nowhere 0.
 _LARGEST, _ZEROS = 500.0, 0.05
@@ -122,10 +124,7 @@ def inputs(adata: AnnData, spec: StructureSpec) -> dict[str, Any]:
         key = short(spec.neighbors_key)
         raise InvalidValue(f"`neighbors_key={key}` conflicts with `batch_key`: remove one")
     data = without_ignored(adata, row_matrix(adata, spec.layer), spec.ignore)
-    kind = state(data.first(FIRST_ROWS))
-    if kind is not None:
-        has_raw = kind == "scaled" and adata.raw is not None
-        caution(f"The matrix {STATES[kind]}{f', such as `layer={RAW!r}`' if has_raw else ''}.")
+    warn_of_state(adata, data)
     rep, neighbors = spec.use_rep, spec.neighbors_key
     return {
         "data": data,
@@ -133,6 +132,14 @@ def inputs(adata: AnnData, spec: StructureSpec) -> dict[str, Any]:
         "graph": None if neighbors is None else graph(adata, neighbors),
         "batch": None if spec.batch_key is None else batches(adata, spec.batch_key),
     }
+
+
+def warn_of_state(adata: AnnData, data: RowMatrix) -> None:
+    """Warn of values that are not log-normalised."""
+    kind = state(data.first(FIRST_ROWS))
+    if kind is not None:
+        has_raw = kind == "scaled" and adata.raw is not None
+        caution(f"The matrix {STATES[kind]}{f', such as `layer={RAW!r}`' if has_raw else ''}.")
 
 
 def check(adata: Any, names: Literal["var_names", "obs_names"] = "var_names") -> None:
@@ -183,6 +190,10 @@ def find(
         missing = f"`{argument}={short(name)}` is not in `adata.{attribute}`"
         raise NotFound(f"{missing}, which has: {choices}")
     value = container[name]
+    if attribute in ("obs", "var") and value.ndim > 1:
+        raise InvalidValue(
+            f"`{argument}={short(name)}` is in `adata.{attribute}` twice: rename one"
+        )
     return value if attribute == "layers" else native(value)
 
 
@@ -289,16 +300,15 @@ def state(block: Matrix) -> str | None:
         return None
     if values.min() >= 0 and values.max() > 1 and (values == np.round(values)).all():
         return "counts"  # and not just zero and one
-    rows = np.split(block.data, block.indptr[1:-1]) if sparse.issparse(block) else block
-    positive = [row[row > 0].astype(np.float64) for row in rows]
-    expressed = [row for row in positive if len(row) > 1]
-    once = [np.expm1(row) for row in expressed if row.max() < _TWICE]
-    if not _multiples(once) and _multiples([np.expm1(row) for row in once]):
+    if not _multiples(block, 1, most=_TWICE) and _multiples(block, 2, most=_TWICE):
         return "twice"
     if values.min() < 0:
-        if _looks_scaled(block):
+        dense = block.toarray() if sparse.issparse(block) else block
+        least = dense.min(axis=0)
+        of_zeros = (least < 0) & ((dense == least).sum(axis=0) > 1)
+        if of_zeros.mean() > _MOSTLY:  # most genes have one negative value in several cells
             return "scaled"
-    elif _multiples(expressed):
+    elif _multiples(block):
         return "normalised"
     if np.abs(values).max() <= _LARGEST:
         return None
@@ -307,31 +317,39 @@ def state(block: Matrix) -> str | None:
     return "normalised" if values.min() >= 0 and zeros > _ZEROS else "intensities"
 
 
-def may_be_counts(data: RowMatrix) -> bool:
-    """Return whether the first values may be counts, also expected ones, which are large."""
-    values = _finite_values(data.first(FIRST_ROWS))
-    if not len(values):
-        return True
+def unit_of_logarithms(adata: AnnData, data: RowMatrix) -> float:
+    """Return the natural logarithm of the base, as values show it or as stored; 0: no logarithms.
+
+    Values may be counts, also expected ones, which are large.
+    """
+    block, stored = data.first(FIRST_ROWS), adata.uns.get("log1p")
+    values = _finite_values(block)
     are_whole = (values == np.round(values)).all()
-    return bool(values.min() >= 0 and (are_whole or values.max() > LARGEST_LOGARITHM))
+    if values.min(initial=0.0) >= 0 and (are_whole or values.max() > LARGEST_LOGARITHM):
+        return 0.0
+    for unit in _UNITS:
+        if _multiples(block, 1, unit, most=LARGEST_LOGARITHM):
+            return unit
+    base = codec.scalar(stored.get("base")) if isinstance(stored, Mapping) else None
+    return float(np.log(base)) if isinstance(base, int | float) and base > 1 else 1.0
 
 
-def _multiples(rows: list[Array]) -> bool:
-    """Return whether nearly all numbers are multiples of the smallest of their row, as counts."""
-    if not rows:
+def _multiples(block: Matrix, n_logs: int = 0, unit: float = 1.0, most: float = np.inf) -> bool:
+    """Return whether nearly all numbers are multiples of the smallest of their row, as counts.
+
+    They are so without logarithms, `n_logs` times in a unit, in rows whose values are below `most`.
+    """
+    rows = np.split(block.data, block.indptr[1:-1]) if sparse.issparse(block) else block
+    positive = [row[row > 0].astype(np.float64) for row in rows]
+    expressed = [row for row in positive if len(row) > 1 and row.max() < most]
+    for _ in range(n_logs):
+        expressed = [np.expm1(unit * row) for row in expressed]
+    if not expressed:
         return False
-    ratios = np.concatenate([row / row.min() for row in rows])
+    ratios = np.concatenate([row / row.min() for row in expressed])
     ratios = ratios[(ratios > 1.0 + _WHOLE) & (ratios < _LARGEST)]
     are_whole = np.abs(ratios - np.round(ratios)) < _WHOLE
     return bool(len(ratios) >= FIRST_ROWS and are_whole.mean() > _NEARLY_ALL)
-
-
-def _looks_scaled(block: Matrix) -> bool:
-    """Return whether most genes have one negative value in several cells, as zeros scaled."""
-    dense = block.toarray() if sparse.issparse(block) else block
-    least = dense.min(axis=0)
-    of_zeros = (least < 0) & ((dense == least).sum(axis=0) > 1)
-    return bool(of_zeros.mean() > _MOSTLY)
 
 
 def representation(adata: AnnData, use_rep: str) -> Array:
@@ -375,8 +393,15 @@ def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
         missing = adata.var_names[~adata.var_names.isin(adata.raw.var_names)]
         if len(missing):
             raise NotFound(f"`layer='raw'` lacks genes of `adata`: {listed(missing)}: remove these")
+        if adata.isbacked:  # where anndata hands out all genes, in their own order
+            genes = adata.raw.var_names.get_indexer(adata.var_names)
+            return RowMatrix(adata.raw.X, genes=genes)
         return adata.raw[:, adata.var_names].X
-    return adata.X if layer is None else find(adata, "layers", layer, argument)
+    if layer is not None:
+        return find(adata, "layers", layer, argument)
+    with suppress(KeyError):  # of a file that is not in memory, and has none
+        return adata.X
+    return None
 
 
 def _finite_values(block: Matrix) -> NDArray[Any]:

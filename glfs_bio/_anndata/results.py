@@ -9,6 +9,8 @@ import zlib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib.metadata import version
+from itertools import chain
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +18,7 @@ import pandas as pd
 from scipy import sparse
 
 from .. import checks, codec
-from ..data.matrix import IN_MEMORY
+from ..data.matrix import IN_MEMORY, RowMatrix
 from ..errors import InvalidValue, NotFound, listed, short
 from ..options import Request
 from ..solvers.panel import NONE, OPEN, STATES, TOLERANCE
@@ -55,8 +57,8 @@ KEY = "glfs"
 #: Packages that every number depends on.
 _NUMERICAL = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
 _version = cache(version)  # which parses the metadata of a package, for some 10 ms
-#: Rows whose sums stand for a matrix, and digits of these that do not depend on its container.
-_ROWS, _DIGITS = 200, 6
+#: Digits of the sums over cells that do not depend on the container of a matrix.
+_DIGITS = 6
 #: A matrix that is not in memory is not looked at.
 _UNKNOWN = "unknown"
 
@@ -108,7 +110,7 @@ def selection_key(adata: AnnData, key: str | None) -> str:
 
 def kind_of(entry: Any) -> str | None:
     """Return the kind of a stored result; None for what others wrote."""
-    if not isinstance(entry, Mapping) or "written" not in entry:
+    if not isinstance(entry, Mapping) or not isinstance(codec.scalar(entry.get("written")), Real):
         return None
     kind = str(codec.scalar(entry.get("kind")))
     return kind if kind in KINDS else None
@@ -210,6 +212,9 @@ def store(adata: AnnData, key: str, entry: Mapping[str, Any], **contents: Any) -
             container[name] = _column(values[name], container.index) if is_table else values[name]
     stored = [result for result in adata.uns.values() if kind_of(result)]
     last_written = max((int(codec.scalar(result["written"])) for result in stored), default=0)
+    if "panels" in entry.get("made_of", ()):
+        columns = {"columns": _columns(adata, entry["params"])}
+        entry = {**entry, "made_of": {**entry["made_of"], **columns}}
     adata.uns[key] = {**in_files(entry), "written": entry.get("written", last_written + 1)}
 
 
@@ -267,7 +272,10 @@ def entry(
         maker = f"`glfs_bio.{KINDS[kind]}`{f' with {listed(needs)}' if needs else ''}"
         text = f"`{argument}={short(key)}` is no result of {maker}"
         raise NotFound(f"{text}: run it first, or choose another key")
-    return result
+    is_number = {name: name.startswith(("n_", "mean_")) for name in result}
+    return {
+        name: codec.scalar(result[name]) if is_number[name] else result[name] for name in result
+    }
 
 
 def current(adata: AnnData, key: str, kind: str, *needs: str) -> dict[str, Any]:
@@ -279,12 +287,20 @@ def current(adata: AnnData, key: str, kind: str, *needs: str) -> dict[str, Any]:
     return result
 
 
+def restored(adata: AnnData, key: str, kind: str, record: Any, *, argument: str = "key") -> Any:
+    """Return what the result under a key was asked for: data of strangers, or refused."""
+    text = entry(adata, key, kind, "request", argument=argument)["request"]
+    try:
+        return record.restored(text)
+    except Exception as error:
+        why = "has a record of another version, or a damaged one, or one with endless patterns"
+        text = f"`{argument}={short(key)}` {why}: run `glfs_bio.{KINDS[kind]}`"
+        raise InvalidValue(text) from error
+
+
 def request_of(adata: AnnData, key: str) -> Request:
     """Return what the selection under `key` was asked for, by a stored structure if it is there."""
-    try:
-        request = Request.restored(entry(adata, key, "selection", "request")["request"])
-    except TypeError as error:  # of an argument that is no more
-        raise InvalidValue(f"`key={short(key)}` is of another version: select again") from error
+    request: Request = restored(adata, key, "selection", Request)
     stored_key = request.structure.stored_key
     if stored_key in adata.uns and stored_key in adata.varm:
         return request
@@ -368,6 +384,9 @@ def why_outdated(adata: AnnData, entry: Mapping[str, Any], key: str | None = Non
     matrices = {codec.scalar(made_of["matrix"]), _sums(adata, codec.restored(made_of["layer"]))}
     if len(matrices - {_UNKNOWN}) > 1:
         reasons.append("the matrix has changed")
+    columns = _columns(adata, entry.get("params", {}))
+    if codec.scalar(made_of.get("columns", columns)) != columns:
+        reasons.append("labels or other columns of the cells have changed")
     return next(filter(None, reasons), None)
 
 
@@ -427,13 +446,21 @@ def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | 
     return None
 
 
+def _columns(adata: AnnData, params: Mapping[str, Any]) -> str:
+    """Return a checksum of the columns of ``.obs`` that parameters name."""
+    text = codec.text_of(params).replace('\\"', '"')
+    named = [np.ravel(adata.obs[name]) for name in adata.obs if f'"{name}"' in text]
+    coded = [(codes, chr(0).join(map(str, values))) for codes, values in map(pd.factorize, named)]
+    return checksum(*chain.from_iterable(coded))
+
+
 def _sums(adata: AnnData, layer: str | None) -> str:
-    """Return a checksum of the names of the genes and of sums of rows, whatever the container."""
+    """Return a checksum of names of genes and of their sums over cells, whatever the container."""
     data = read.matrix_or_none(adata, layer)
     if not isinstance(data, IN_MEMORY):
         return _UNKNOWN
-    rows = np.unique(np.linspace(0, adata.n_obs - 1, min(_ROWS, adata.n_obs)).astype(int))
-    sums = np.ravel(np.asarray(data[rows].astype(np.float64).sum(axis=1)))
+    weights = np.linspace(1.0, 2.0, adata.n_obs)  # each cell its own, as cells may change places
+    sums = RowMatrix(data).weighted_sums(weights)
     content = [f"{value:.{_DIGITS}e}" for value in sums]
     content += [str(adata.shape), *adata.var_names]
     return checksum(chr(0).join(content))

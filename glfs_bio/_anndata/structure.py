@@ -86,8 +86,9 @@ def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
         value = getattr(spec, name)
         if value is not None:
             raise InvalidValue(f"`{name}={short(value)}` conflicts with `use_rep`: leave it out")
-    stored = results.entry(adata, spec.use_rep, "structure", "request", argument="use_rep")
-    return replace(StructureSpec.restored(stored["request"]), stored_key=spec.use_rep)
+    stored: StructureSpec
+    stored = results.restored(adata, spec.use_rep, "structure", StructureSpec, argument="use_rep")
+    return replace(stored, stored_key=spec.use_rep)
 
 
 def structure_of(
@@ -159,9 +160,8 @@ def _is_of(entry: Any, checksums: Mapping[str, str]) -> bool:
 
 def asked_for(adata: AnnData) -> StructureSpec | None:
     """Return how the structure under :data:`KEY` is computed; None where there is none."""
-    entry = adata.uns.get(KEY)
-    is_stored = results.kind_of(entry) == "structure"
-    return StructureSpec.restored(entry["request"]) if is_stored else None
+    is_stored = results.kind_of(adata.uns.get(KEY)) == "structure"
+    return results.restored(adata, KEY, "structure", StructureSpec) if is_stored else None
 
 
 def say_not_used(adata: AnnData, spec: StructureSpec) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,10 @@ from ..options import public
 from . import read, results
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     import pandas as pd
+    from anndata import AnnData
 
 #: Arguments that say what is computed of and where it is written, do not decide on it, or are long.
 _UNRECORDED = {
@@ -42,6 +44,22 @@ class Result:
     var: Mapping[str, Any] | pd.DataFrame | None = None
     #: Packages that it depends on, beside those of all numbers.
     packages: tuple[str, ...] = ()
+
+
+@contextmanager
+def _unchanged(adata: AnnData) -> Iterator[None]:
+    """Leave an object without what a block computes by the way, such as structures."""
+    before = {part: dict(getattr(adata, part)) for part in ("uns", "obsm", "varm")}
+    try:
+        yield
+    finally:
+        for part, values in before.items():
+            container = getattr(adata, part)
+            for name in container.keys() - values.keys():
+                del container[name]
+            for name, value in values.items():
+                if container.get(name) is not value:
+                    container[name] = value
 
 
 def tool(
@@ -77,7 +95,10 @@ def tool(
             of_kind = (is_of_several and kind_of_several) or kind
             key_added = results.key_for(adata, of_kind, arguments["key_added"], key, suffix=suffix)
             arguments["key_added"] = key_added
-            result = function(*call.args, **call.kwargs)
+            if not inplace and adata.is_view and not adata.isbacked:
+                adata = arguments["adata"] = adata.copy()  # for what is computed by the way
+            with nullcontext() if inplace else _unchanged(adata):
+                result = function(*call.args, **call.kwargs)
             if not inplace and result.returned is not None:
                 return result.content[result.returned]
             entry = result.content

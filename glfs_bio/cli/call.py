@@ -138,7 +138,7 @@ class Call:
         from .._anndata import read
 
         adata = glfs_bio.io.read_cells(source, **options)
-        if not read.may_be_counts(read.row_matrix(adata)):
+        if read.unit_of_logarithms(adata, read.row_matrix(adata)):
             text = "`log1p` is for counts, and `adata.X` has values like logarithms, or below 0"
             raise InvalidValue(f"{text}: leave `log1p` out")
         sc.pp.normalize_total(adata)
@@ -277,6 +277,9 @@ def write_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
 
 
 def _write_table(table: pd.DataFrame, target: Path, *, overwrite: bool) -> None:
+    from ..vendors.sheets import without_formula
+
+    table = table.map(without_formula).rename(columns=without_formula)
     with replacing(target, overwrite=overwrite) as name:
         name.write_text(_text_of(table, TEXT_TABLES[target.suffix.lower()]), encoding="utf-8")
 

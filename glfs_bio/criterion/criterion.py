@@ -181,6 +181,8 @@ class Criterion:
         #: What measures the panel; None: the assay of the reference
         self.instrument = instrument
         self.n_genes = len(self.sets[0].variance)
+        terms = [term for target in self.targets for term, _ in target.terms]
+        self._has_others = any(term is not structure_matrix for term in terms)
         #: Number of directions over all sets of cells.
         self.rank = sum(len(cells.stiffness) for cells in self.sets)
         of_sets = list(zip(self.sets, self.targets, strict=True))
@@ -214,17 +216,18 @@ class Criterion:
             remedy = "correct its efficiency, a share of what is detected in `adata`, or its signal"
             raise InvalidValue(f"{text}: {remedy}")
         equal = np.ones(len(self.sets))
+        #: Whether each set counts where the worst does: one without structure would decide alone
+        self.counts = np.array([self._has_others or cells.n_axes > 0 for cells in self.sets])
+        counted = self.counts.astype(float) if self.counts.any() else equal
         #: What the error of each set is multiplied with, shape (n_sets,)
-        self._shares = _divided(equal, self._reach, 0.0) if worst else equal
+        self._shares = _divided(counted, self._reach, 0.0) if worst else equal
         #: ``F(∅) − F(all)``: what all genes keep
         self.scale = 1.0 if worst else float(self._reach.sum())
 
     @cached_property
     def has_anything(self) -> bool:
         """Whether any set of cells has what is to be preserved, above the noise."""
-        terms = [term for target in self.targets for term, _ in target.terms]
-        has_others = any(term is not structure_matrix for term in terms)
-        return has_others or any(cells.n_axes for cells in self.sets)
+        return bool(self.counts.any())
 
     @cached_property
     def _genes(self) -> list[Array]:

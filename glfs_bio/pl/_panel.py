@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
     from .._typing import Array, Index
-    from ..labels import Labels
 
 #: Most cells that are drawn, and that a UMAP is computed of: of more a sample, evenly over their
 #: order.
@@ -361,7 +360,8 @@ def dotplot(
     genes, layer = _genes_of(adata, key)
     genes = genes[:n_genes]
     data = RowMatrix(read.columns(adata, adata.var_names.get_indexer(genes), layer), checked=True)
-    table, profiles = by_type(data, genes, types)
+    unit = read.unit_of_logarithms(adata, read.row_matrix(adata, layer))
+    table, profiles = by_type(Expression.of(data, types, unit=unit), genes)
     shares, means = profiles.shares[:, 1:], profiles.means[:, 1:]
     means = means - means.min(axis=1, keepdims=True)
     means = means / np.maximum(means.max(axis=1, keepdims=True), _TINY)
@@ -390,13 +390,12 @@ def dotplot(
     return axes
 
 
-def by_type(data: RowMatrix, genes: pd.Index, types: Labels) -> tuple[pd.DataFrame, Expression]:
+def by_type(profiles: Expression, genes: pd.Index) -> tuple[pd.DataFrame, Expression]:
     """Return the genes in the order to show them, with the ``type`` of each, and their profiles.
 
     The type is that of which a gene is a marker, else where share × mean is largest, else several
     types.  Within a type the most specific is first.
     """
-    profiles = Expression.of(data, types, unlog=not read.may_be_counts(data))
     shares = profiles.shares[:, 1:]
     level = shares * np.maximum(profiles.linear[:, 1:], 0.0)
     elsewhere = (level / np.maximum(level.max(axis=1, keepdims=True), _TINY)).sum(axis=1)
@@ -404,7 +403,7 @@ def by_type(data: RowMatrix, genes: pd.Index, types: Labels) -> tuple[pd.DataFra
     on = shares >= OFF * shares.max(axis=1, keepdims=True)
     several = (marks < 0) & (on.mean(axis=1) > _MOST)
     of_type = np.where(marks >= 0, marks, level.argmax(axis=1))
-    under = np.where(several, _SEVERAL, np.array(types.names, dtype=object)[of_type])
+    under = np.where(several, _SEVERAL, np.array(profiles.labels, dtype=object)[of_type])
     order = np.lexsort((elsewhere, marks < 0, of_type, several))
     return pd.DataFrame({"type": under}, index=genes).iloc[order], profiles.only(order)
 

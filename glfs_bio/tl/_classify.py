@@ -123,6 +123,7 @@ def classify(
     checks.keys(key_added=key_added)
     checks.seed(random_state)
     data = read.row_matrix(adata, layer)
+    read.warn_of_state(adata, data)
     batch = read.batches(adata, batch_key)
     codes, categories = columns.labels(adata, labels, "labels")
     classes = categories[codes[codes >= 0]].astype(str)
@@ -133,6 +134,7 @@ def classify(
         with naming(adata="new", X="new", layer="new"):
             read.unique_names(new)
             data_of_new = read.row_matrix(new, layer)
+        read.warn_of_state(new, data_of_new)
         shared = adata.var_names.isin(new.var_names)
     genes = np.flatnonzero(chosen.allowed & shared)
     if not len(genes) or (chosen.included & ~shared).any():

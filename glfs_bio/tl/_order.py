@@ -236,7 +236,8 @@ def order_panel(
         note(f"No list of genes is given ({form.title}): name it with `genes` to check for probes.")
     content = {"table": table, "checks": _checks(table, notes, draft), "replaced": replaced}
     content |= {"platform": platform_name, "species": draft.resolver.species}
-    params = {"refused": refused, "backups": backups, "limits": request.limits}
+    params = {"refused": refused, "backups": backups, "labels": labels}
+    params["limits"] = request.limits
     made_of = results.made_of(adata, draft.layer, [panel.key_and_genes])
     order = results.envelope("order", params, made_of, **content)
     of_genes = {f"{key_added}_{name}": draft.genes[name].to_numpy() for name in ("symbol", "id")}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .. import checks
+from .. import checks, codec
 from .._anndata import names as names_of
 from .._anndata import results, summaries
 from .._anndata.names import Named
@@ -223,7 +223,7 @@ def _certificates(
     states = pd.DataFrame(index=adata.var_names)
     # of a selection beside genes that stayed, what is recorded is of other panels
     entry = adata.uns.get(key, {})
-    recorded = -1.0 if "dropped" in entry else float(entry.get("tolerance", -1.0))
+    recorded = -1.0 if "dropped" in entry else float(codec.scalar(entry.get("tolerance", -1.0)))
     for name, is_within in results.CERTIFICATES.items():
         lost = tolerance if is_within else 0.0
         states[name] = results.certificates(best, problem, lost)

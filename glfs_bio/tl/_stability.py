@@ -217,7 +217,8 @@ def _request(adata: AnnData, key: str, select: dict[str, Any]) -> Request:
 def _lean(adata: AnnData, request: Request) -> tuple[read.Lean, Request]:
     """Return the cells with what a selection reads of them, and the request."""
     structure = request.structure
-    lean = AnnData(obs=pd.DataFrame(index=adata.obs_names), var=adata.var)
+    logs = {"log1p": adata.uns.get("log1p", {})}  # their base
+    lean = AnnData(obs=pd.DataFrame(index=adata.obs_names.astype(str)), var=adata.var, uns=logs)
     matrices: dict[str | None, Any] = {None: read.row_matrix(adata, structure.layer)}
     batch = read.batches(adata, structure.batch_key)
     if batch is not None:
@@ -230,7 +231,7 @@ def _lean(adata: AnnData, request: Request) -> tuple[read.Lean, Request]:
         if name in adata.obsm:
             lean.obsm[name] = adata.obsm[name]
         if name in adata.obs or argument != "preserve":
-            lean.obs[name] = read.find(adata, "obs", name, argument)
+            lean.obs[name] = read.find(adata, "obs", name, argument).set_axis(lean.obs_names)
         elif name not in adata.obsm:
             targets.resolve(adata, request)  # genes, or refused with what the object has
     if structure.use_rep not in (None, "X"):

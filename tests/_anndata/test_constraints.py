@@ -280,6 +280,6 @@ def test_a_marker_is_on_in_its_type_and_off_elsewhere(unlog):
     types = Labels(np.repeat(range(3), [40, 40, 2]), np.array(["a", "b", "c"]))
     for values in (counts, sparse.csr_array(counts)):
         data = RowMatrix(np.log1p(values) if unlog else values)
-        marks = Expression.of(data, types, unlog=unlog).marked
+        marks = Expression.of(data, types, unit=float(unlog)).marked
         named = [types.names[place] if place >= 0 else None for place in marks]
         assert dict(zip(MARKS, named, strict=True)) == {name: of for name, (_, of) in MARKS.items()}

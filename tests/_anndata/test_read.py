@@ -11,7 +11,7 @@ from joblib import parallel_config
 from refusals import refused
 from scipy import sparse
 
-from glfs_bio import io, pp, tl
+from glfs_bio import Limits, io, pp, tl
 from glfs_bio._anndata import read
 from glfs_bio._anndata.results import request_of
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
@@ -248,3 +248,38 @@ def test_another_byte_order(pbmc, tmp_path):
     assert pp.select_genes(few, 5, use_rep="space", inplace=False)["glfs_selected"].sum() == 5
     pp.select_genes(few, 5, batch_key="batch")
     assert list(few.uns["glfs"]["batches"]) == ["0", "1"]
+
+
+def test_a_column_that_stands_twice_is_refused_by_its_argument(pbmc):
+    pbmc.obs = pd.concat([pbmc.obs, pbmc.obs[["phase"]]], axis=1)
+    pbmc.var = pd.DataFrame({"a": 1.0, "b": 1.0}, pbmc.var_names).set_axis(["cost", "cost"], axis=1)
+    for options in ({"preserve": "phase"}, {"cell_weights": "phase"}, {"batch_key": "phase"}):
+        with refused(InvalidValue, *options):
+            pp.select_genes(pbmc, 5, **options)
+    with refused(InvalidValue, "cost"):
+        pp.select_genes(pbmc, 5, limits=Limits(cost="cost", budget=9.0))
+
+
+def test_labels_go_by_the_place_of_a_cell_whose_name_is_a_number(pbmc):
+    pbmc.obs.index = pd.RangeIndex(5, 705)
+    pp.select_genes(pbmc, 5, preserve="phase", cell_weights="phase")
+    tl.stability(pbmc, n_resamples=2)
+    assert pbmc.uns["glfs_stability"]["n_tested"] == pbmc.uns["glfs"]["n_tested"]
+
+
+def test_the_state_of_the_matrix_is_said_by_a_classifier_too(pbmc):
+    pbmc.X = np.round(np.expm1(pbmc.X.toarray()))
+    with pytest.warns(Caution, match="raw counts"):
+        tl.classify(pbmc, "phase", n_genes=2)
+
+
+def test_a_batch_without_structure_does_not_decide_which_is_the_worst(pbmc, caplog):
+    pbmc.obs["batch"] = np.where(np.arange(700) < 9, "noise", "cells")
+    pbmc.X = pbmc.X.toarray()
+    noise = pbmc.X[:9].ravel()
+    pbmc.X[:9] = np.random.default_rng(0).permutation(noise).reshape(9, -1)
+    pp.select_genes(pbmc, 10, batch_key="batch", across="worst")
+    entry = pbmc.uns["glfs"]
+    assert list(entry["n_axes"] > 0) == [True, False]
+    assert entry["preserved"][-1] == pytest.approx(entry["preserved_in_batches"][-1, 0])
+    assert "noise" in caplog.text

@@ -141,8 +141,26 @@ def test_keys_of_other_results_are_refused(pbmc, unchanged):
     pp.select_genes(pbmc, 5)
     tl.evaluate_panel(pbmc, key_added="zeta")
     with unchanged(pbmc):
-        for key in ("glfs_structure", "glfs_all_genes", "glfs_evaluation", "zeta"):
+        for key in ("glfs_structure", "glfs_evaluation", "zeta", "a/b", "..", "a\0b", 300 * "k"):
             with refused(InvalidValue, "key_added"):
                 pp.select_genes(pbmc, 5, key_added=key)
         with refused(InvalidValue, "key_added"):
             tl.evaluate_panel(pbmc, "glfs", key_added="glfs")
+
+
+CHANGES = {
+    "labels": lambda cells: setattr(cells, "obs", cells.obs[::-1].set_axis(cells.obs_names)),
+    "no labels": lambda cells: cells.obs.drop(columns="bulk_labels", inplace=True),
+    "a cell": lambda cells: cells.X.__setitem__(1, 5 * cells.X[1]),
+    "two genes": lambda cells: cells.X.__setitem__((slice(None), [3, 9]), cells.X[:, [9, 3]]),
+    "cells": lambda cells: cells.X.__setitem__(slice(None), cells.X[::-1].copy()),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_result_is_of_its_labels_and_of_all_cells_and_genes(pbmc, change):
+    pbmc.X = pbmc.X.toarray()
+    tl.explain_panel(pbmc, list(pbmc.var_names[:4]), "bulk_labels", key_added="why")
+    assert results.why_outdated(pbmc, pbmc.uns["why"]) is None
+    change(pbmc)
+    assert results.why_outdated(pbmc, pbmc.uns["why"]) is not None

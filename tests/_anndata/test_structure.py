@@ -128,7 +128,8 @@ def test_it_is_kept_by_a_selection_and_by_the_workbench(half, computed):
     panel = list(half.var_names[:4])
     tables = [tl.explain_panel(other, panel, inplace=False) for _ in range(2)]
     pd.testing.assert_frame_equal(*tables)
-    assert len(computed) == 2
+    assert len(computed) == 3
+    assert not other.uns.keys() & {slot, "glfs_all_genes"}
     for n_comps in (10, 20, 30):  # those of other selections go
         selection(half, n_comps=n_comps)
     assert len([key for key in half.obsm if key.startswith("glfs_structure")]) == 2
@@ -355,11 +356,15 @@ def test_components_of_many_cells_are_those_of_a_part(pbmc, monkeypatch, dense):
 
 def test_many_cells_are_clustered_in_part(pbmc, monkeypatch):
     pp.select_genes(pbmc, 20)
-    options = {"measures": ["neighbors", "clusters"], "inplace": False}
-    whole = tl.evaluate_panel(pbmc, "glfs", **options)["measures"].set_index("measure")["value"]
+
+    def measured():
+        tl.evaluate_panel(pbmc, "glfs", measures=["neighbors", "clusters"])
+        return pbmc.uns["glfs_evaluation"]["measures"].set_index("measure")["value"]
+
+    whole = measured()
     del pbmc.uns[structures.ALL_GENES]
     monkeypatch.setattr(cells, "CLUSTERED", 500)
-    part = tl.evaluate_panel(pbmc, "glfs", **options)["measures"].set_index("measure")["value"]
+    part = measured()
     assert len(pbmc.uns[structures.ALL_GENES]["clusters"]["5"]) == 500
     assert part["knn_preservation"] == whole["knn_preservation"]
     assert abs(part["cluster_preservation_fine"] - whole["cluster_preservation_fine"]) < 0.1

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anndata as ad
 import numpy as np
+import pandas as pd
 import pytest
 import scanpy as sc
 from every_call import LINES
@@ -53,7 +54,7 @@ def test_files_are_looked_at_before_anything_is_loaded(tmp_path, monkeypatch):
     lines += ["enrich there.h5ad --gene-sets missing.gmt"]
     code = f"""
 import sys
-from glfs_bio.cli import app
+from glfs_bio.cli import app, call
 for line in {lines!r}:
     try:
         app(line.split())
@@ -157,3 +158,11 @@ def test_cells_are_written_from_their_file(run, copied_inputs, container, source
         np.testing.assert_array_equal(*dense)
     for part in ("obs", "uns", "obsm", "varm", "layers"):
         assert set(getattr(written, part)) >= set(getattr(cells, part))
+
+
+def test_tables_hold_no_formulas(tmp_path):
+    from glfs_bio.cli import call
+
+    table = pd.DataFrame({"=a": ["=cmd|x", "@b", "c"]})
+    call._write_table(table, tmp_path / "t.csv", overwrite=False)
+    assert (tmp_path / "t.csv").read_text() == "'=a\n'=cmd|x\n'@b\nc\n"

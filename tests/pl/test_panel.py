@@ -9,6 +9,7 @@ from matplotlib.colors import same_color
 from pictures import best_first, names, rows
 
 from glfs_bio import pl, pp
+from glfs_bio._anndata.expression import Expression
 from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.labels import Labels
 from glfs_bio.pl import _panel
@@ -108,7 +109,7 @@ def test_a_gene_stands_under_the_type_that_it_marks(scaled):
     values = np.array([means for means, _ in GENES.values()], dtype=np.float32).T[codes]
     values = values - scaled * values.mean(axis=0)
     types = Labels(codes, np.array(["a", "b", "c"]))
-    table, _ = _panel.by_type(RowMatrix(values), pd.Index(list(GENES)), types)
+    table, _ = _panel.by_type(Expression.of(RowMatrix(values), types), pd.Index(list(GENES)))
     assert set(table.index) == set(GENES)
     if not scaled:
         assert dict(table["type"]) == {gene: kind for gene, (_, kind) in GENES.items()}
