@@ -1,4 +1,4 @@
-"""The panel of the vignette "From a reference to an order" beside panels that know nothing of its constraints.
+"""The panel of the tour from a reference to an order beside panels without its constraints.
 
     python -m benchmarks.pi [--spapros]
 
