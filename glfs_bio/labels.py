@@ -83,8 +83,7 @@ def batch_names(values: Any, argument: str, name: str | None = None) -> NDArray[
     labels, _ = coded(values, argument, name)
     missing = int(np.sum(labels.codes < 0))
     if missing:
-        text = f"{subject(argument, name)} is missing for {missing} cells"
-        raise InvalidValue(f"{text}: fill it in, or remove these cells")
+        raise InvalidValue(f"{subject(argument, name)} is missing for {missing} cells: fill it in")
     return np.array(labels.names)[labels.codes]
 
 

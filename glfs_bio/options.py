@@ -355,8 +355,7 @@ def codewords(codebook: Any) -> dict[str, str]:
     words = {str(gene): word for gene, word in codebook.items()}
     for gene, word in words.items():
         if not isinstance(word, str) or not word or set(word) - {"0", "1"}:
-            text = f"`codebook[{gene!r}]={short(word)}` is no codeword"
-            raise InvalidValue(f"{text}: give a text of 0 and 1")
+            raise InvalidValue(f"`codebook[{gene!r}]={short(word)}` is no codeword: give 0s and 1s")
     if len({len(word) for word in words.values()}) != 1:
         raise InvalidValue("`codebook` has no codewords, or some of different lengths: correct it")
     return words

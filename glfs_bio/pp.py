@@ -128,8 +128,7 @@ def select_genes(
         Constraints on expression, counts, groups of genes, markers per type and cost.
     platform : Platform, default None
         Target platform: orderable genes, detection efficiency, codebook.
-    batch_key : str, default None
-        Column of ``.obs`` with the batch; genes that only separate batches gain nothing.
+    <batch_key>
     across : {"mean", "worst"}, default "mean"
         Batches that count:
 
@@ -244,8 +243,7 @@ def select_genes(
         With the original GLFS: accepted steps of the solver.
     ``.uns[key_added]["path"]`` : dict
         With the original GLFS: ``lam``, ``n_genes``, ``objective`` and ``kkt`` along λ.
-    ``.uns[key_added]["params"]`` : dict
-        Arguments of the call.
+    <params>
     ``.uns[key_added]["request"]`` : str
         All of them as JSON, with what files said.
 
@@ -463,8 +461,7 @@ def structure(
         Orthonormal basis V of the subspace of the cells, for each batch its own.
     ``.varm[key_added]`` : float, shape (n_genes, n_batches × r)
         Projections ``XᵀV`` of the centred genes, one block of columns per batch.
-    ``.uns[key_added]["params"]`` : dict
-        Arguments of the call.
+    <params>
     ``.uns[key_added]["made_of"]`` : dict of str
         Checksums of the matrix, representation, graph and batches, and the parameters.
     ``.uns[key_added]["set_of_cell"]`` : int, shape (n_cells,)

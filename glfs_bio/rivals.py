@@ -102,9 +102,7 @@ class LaplacianScore(Method):
 
         ``L_i = f̃ᵀLf̃ / f̃ᵀDf̃`` with ``f̃`` centred by the degrees D of the cells and
         ``L = D − Γ``, whatever Laplacian the problem has.  Small is good: the score is ``−L_i``.
-        Numerators and denominators are summed over batches, which is the score on the union of
-        their graphs with each batch centred by itself.  Of many cells a sample is looked at
-        (:class:`~glfs_bio.cells.cells.Sample`).
+        Sums are over batches, each centred by itself; of many cells a sample is looked at.
         """
         along, spread, smallest = np.sum([_forms(cells) for cells in problem.sets], axis=0)
         alive = spread > smallest
@@ -161,8 +159,6 @@ class QAlpha(Method):
         The genes m are brought to unit norm, and seen through the subspace of the problem and their
         mean; at full rank that is the method as published.  Several batches are one matrix, each
         with its mean.
-
-        Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
         """
         sets = problem.sets
         blocks = [cells.projections for cells in sets]
@@ -231,9 +227,7 @@ class SparsePCA(Method):
 
         The matrix is seen through the subspace of the problem, in r dimensions a gene.  Several
         batches are one matrix whose batches are centred each by itself.
-
-        Weights are the loadings.  Genes without a loading are ordered, below those with one, by how
-        near they are to having one.  ``info`` has ``n_iter`` and ``converged``.
+        Genes without a loading are ordered, below those with one, by how near they are to one.
         """
         genes = np.hstack([cells.projections * cells.units[:, None] for cells in problem.sets])
         n_genes: Any = problem.n_genes

@@ -153,8 +153,8 @@ def _measured(
 
     ``"efficiency"`` is what the platform detects as a share of that in the data, from 0 to 1.  With
     a Poisson count in each cell, a gene that a share s of the cells expresses has ``−log(1 − s)``
-    molecules in the mean; the share is that mean there over the mean here, and at most 1, as the
-    noise here is not only that of counting.  ``"signal"`` is the structure in units of noise.
+    molecules in the mean; the share is that mean there over the mean here, and at most 1.
+    ``"signal"`` is the structure in units of noise.
     """
     measured = {}
     with naming(adata="efficiency", X="efficiency"):

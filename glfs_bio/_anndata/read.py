@@ -191,9 +191,7 @@ def find(
         raise NotFound(f"{missing}, which has: {choices}")
     value = container[name]
     if attribute in ("obs", "var") and value.ndim > 1:
-        raise InvalidValue(
-            f"`{argument}={short(name)}` is in `adata.{attribute}` twice: rename one"
-        )
+        raise InvalidValue(f"`{argument}={short(name)}` stands twice: rename one column")
     return value if attribute == "layers" else native(value)
 
 

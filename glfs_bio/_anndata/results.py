@@ -270,12 +270,9 @@ def entry(
     result: dict[str, Any] = adata.uns.get(key, {})
     if kind_of(result) != kind or not result.keys() >= set(needs):
         maker = f"`glfs_bio.{KINDS[kind]}`{f' with {listed(needs)}' if needs else ''}"
-        text = f"`{argument}={short(key)}` is no result of {maker}"
-        raise NotFound(f"{text}: run it first, or choose another key")
-    is_number = {name: name.startswith(("n_", "mean_")) for name in result}
-    return {
-        name: codec.scalar(result[name]) if is_number[name] else result[name] for name in result
-    }
+        raise NotFound(f"`{argument}={short(key)}` is no result of {maker}: run it first")
+    numbers = [name for name in result if name.startswith(("n_", "mean_"))]
+    return {**result, **{name: codec.scalar(result[name]) for name in numbers}}
 
 
 def current(adata: AnnData, key: str, kind: str, *needs: str) -> dict[str, Any]:

@@ -55,11 +55,9 @@ def _unchanged(adata: AnnData) -> Iterator[None]:
     finally:
         for part, values in before.items():
             container = getattr(adata, part)
-            for name in container.keys() - values.keys():
+            for name in {*container} - {*values}:
                 del container[name]
-            for name, value in values.items():
-                if container.get(name) is not value:
-                    container[name] = value
+            container.update(values)
 
 
 def tool(

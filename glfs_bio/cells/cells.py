@@ -297,8 +297,7 @@ def build_cells(
         text = f"`n_comps={short(n_comps)}` is more than the {rank} that {shape} have"
         raise InvalidValue(f"{text}: give at most {rank}, or `None` for all")
     if batch is not None and graph is not None:
-        text = "`graph` is a graph of all cells, but each batch has its own"
-        raise InvalidValue(f"{text}: remove one of the two")
+        raise InvalidValue("`graph` is of all cells, but each batch has its own: remove one")
     sets = []
     for label, cells in split(batch, data.shape[0], log_few=True):
         rows, where = all_cells, representation

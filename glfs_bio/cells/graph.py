@@ -167,8 +167,7 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
     """Return `graph` as CSR without self-loops, or say what is wrong with it."""
     shape = np.shape(graph)
     if shape != (n_cells, n_cells):
-        text = f"`{name}` has shape {shape}, but there are {n_cells} cells"
-        raise InvalidValue(f"{text}: recompute it on these cells")
+        raise InvalidValue(f"`{name}` has shape {shape} for {n_cells} cells: recompute it")
     check_indices(graph, name)
     values = native(graph) if sparse.issparse(graph) else checks.real(name, graph)
     graph = sparse.csr_array(values, copy=True)

@@ -199,8 +199,7 @@ def panels(words: list[str], argument: str) -> Any:
     pairs = [word.rpartition("=") for word in words]
     by_name = {name or Path(text).stem: panel(text, argument) for name, _, text in pairs}
     if len(by_name) < len(words):
-        text = f"`{argument}={short(words)}` has two panels of one name"
-        raise InvalidValue(f"{text}: write NAME=PANEL")
+        raise InvalidValue(f"`{argument}={short(words)}` has a name twice: write NAME=PANEL")
     return by_name
 
 
@@ -320,8 +319,7 @@ def check_files(options: Sequence[Option], line: Mapping[str, Any]) -> None:
             with naming(path=option.name):
                 check_target(path, overwrite=overwrite)
         elif has_ending and not path.exists():
-            text = f"`{option.name}={short(path)}` does not exist"
-            raise FileMissing(f"{text}: name a file or folder that is there")
+            raise FileMissing(f"`{option.name}={short(path)}` is not there: name a file or folder")
     if folder is not None and folder.is_file():
         raise FileExists(f"`tables={short(folder)}` is a file: name a folder")
     if folder is not None:

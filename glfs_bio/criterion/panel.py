@@ -207,8 +207,7 @@ class MeasuredPanel:
 
         What is lost is ``F(S − i + j) − F(S)``, as a share of what all genes preserve; infinite
         where j is in the panel.  The score, zero there, is by how much less the panel needs i
-        beside j, ``(F(S − i) − F(S)) − (F(S − i + j) − F(S + j))``, over the same for a second
-        measurement of i.  A gene that is merely good to have loses little too, but has no score.
+        beside j, ``(F(S − i) − F(S)) − (F(S − i + j) − F(S + j))``, over that of a second i.
         """
         leaving = self.genes if leaving is None else leaving
         losses, gains, instead = self._joined(leaving)

@@ -167,8 +167,7 @@ class RowMatrix:
         try:
             return self.source[rows]
         except (ValueError, IndexError) as error:  # indices that a library takes on trust
-            text = f"`X` is damaged, and cannot be read ({error})"
-            raise InvalidValue(f"{text}: read or create it again") from error
+            raise InvalidValue(f"`X` is damaged ({error}): read or create it again") from error
 
     def _in_use(self, begin: int, end: int) -> tuple[slice, Index | None]:
         """Return where some rows of the source are among those in use, and which of them are."""

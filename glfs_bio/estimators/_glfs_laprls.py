@@ -257,28 +257,11 @@ class GLFSLapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
         ndarray of float, shape (n_samples,) or (n_samples, n_classes)
             One column per class; of two classes, that of the second alone.
         """
-        X = self._selected(X)
+        check_is_fitted(self)
+        X = RowMatrix(rows_of(self, X, reset=False), genes=self.genes_).loaded()
         return self.classifier_.decision_function(X)
 
-    def predict(self, X: Matrix) -> NDArray[np.generic]:
-        """Return the class with the largest decision value.
-
-        Parameters
-        ----------
-        X : array or sparse matrix, shape (n_samples, n_features)
-            Samples × genes, all that `fit` had.
-
-        Returns
-        -------
-        ndarray, shape (n_samples,)
-            Labels, of ``classes_``.
-        """
-        X = self._selected(X)
-        return self.classifier_.predict(X)
-
-    def _selected(self, X: Matrix) -> Matrix:
-        check_is_fitted(self)
-        return RowMatrix(rows_of(self, X, reset=False), genes=self.genes_).loaded()
+    predict = LapRLSClassifier.predict
 
     def _choose(self, selector: GLFS, classifier: LapRLSClassifier, samples: _Samples) -> None:
         """Choose the number of genes by cross-validation, of a part of the samples if many."""

@@ -176,8 +176,7 @@ def start(objective: Variance) -> tuple[Array, float]:
     """Where a path begins: equal weights β on the largest genes, and
     ``λ0 = −Σ β_i ∂φ/∂β_i / Σ β_i``, which balances them.
 
-    The weights put the directions that the genes reach well inside the branch of selections.  Where
-    directions that the genes hardly reach outweigh the others, data are refused.
+    The weights put the directions that the genes reach well inside the branch of selections.
     """
     norms = objective.squared_norms
     n_start = min(START_GENES * objective.rank, int(np.count_nonzero(norms)))
@@ -233,9 +232,8 @@ def line_search(objective: Variance, *, tol: float = TOLERANCE) -> list[Solution
     """The paper's rule for equation (8): the largest λ, up to factors of two, without collapse.
 
     ``λ ← λ/2`` after a collapse, ``λ ← λ C/2^t`` otherwise, for t up to log₂ C, and early stopping
-    when both neighbours of a survivor collapsed ("Parameter Search" of Wang & Goldenberg).  The
-    first λ, where a path starts, does not collapse, so that trials begin at C times it.  Each has
-    the same dense β.  Returns the survivors in the order of the trials.
+    when both neighbours of a survivor collapsed ("Parameter Search" of Wang & Goldenberg).  Trials
+    begin at C times the λ where a path starts, each with the same dense β.
     """
     beta, lam = start(objective)
     lam *= _LINE_SEARCH_CONSTANT

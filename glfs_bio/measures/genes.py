@@ -72,8 +72,7 @@ def imputed(sets: Sequence[Cells], panel: Index) -> Array:
 
     ``R_j² = 1 − c_jᵀ Ẽ c_j / c_jᵀ c_j`` with ``Ẽ = (I + Σ_{i in S} c_i c_iᵀ / (n σ_i²))⁻¹``: gene i
     is ``V c_i`` and noise of variance ``σ_i²``, and the mean of V given the panel is predicted.
-    Medians are near those of ridge regression on other cells.  NaN for genes of the panel and for
-    constant ones.
+    NaN for genes of the panel and for constant ones.
     """
     unexplained, structured = [], []
     for cells in sets:

@@ -69,9 +69,7 @@ class LabelScores:
 def n_neighbors_of(codes: Index) -> int:
     """Return how many nearest cells predict labels: :data:`~.cells.N_NEIGHBORS`, or fewer where
     many cells have labels too small for a majority among so many.
-
-    Then it is as many as the smallest label has other cells, the smallest labels, which have a
-    tenth of the cells, aside.  0: no label has two cells.
+    Then as many as the smallest label has, the smallest with a tenth of the cells aside.
     """
     sizes = np.sort(np.bincount(codes[codes >= 0]))
     counting = sizes[np.cumsum(sizes) > _TOO_SMALL * sizes.sum()]

@@ -42,10 +42,6 @@ def register() -> None:
     In a Python session it starts R, if rpy2 has not; then the functions of ``glfsbio`` work in
     ``%%R`` cells and ``robjects.r``.  In an R session ``glfs_setup()`` connects both without rpy2.
 
-    See Also
-    --------
-    to_sce, from_sce
-
     Examples
     --------
     >>> import glfs_bio.rbridge

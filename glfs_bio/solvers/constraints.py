@@ -251,8 +251,7 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
     conflict = f"{', '.join(names)} and {last}" if names else last
     needed = n_needed(blamed)
     if np.isinf(needed) or n_genes is None:
-        text = "`limits` are infeasible for the candidate genes"
-        raise InvalidValue(f"{text}: {conflict}: relax one of them")
+        raise InvalidValue(f"`limits` are infeasible for the candidates: {conflict}: relax one")
     need = f"{conflict} need at least {needed + len(include):g} genes"
     text = f"`limits` are infeasible with `n_genes={short(n_genes)}`, since {need}"
     raise InvalidValue(f"{text}: relax one of them, or ask for more genes")

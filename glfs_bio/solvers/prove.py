@@ -293,8 +293,7 @@ def best(problem: Problem) -> Panel:
     """Choose the best panel, and prove it if there is time.
 
     It has as many genes as the greedy choice, or, where limits say how many there may be, any
-    number within them, in the order of a greedy choice among them.  Whoever interrupts it gets the
-    best panel so far.  The criterion is a sum over its blocks.
+    number within them, in the order of a greedy choice.  An interrupt returns the best so far.
     """
     time_limit, tolerance = problem.time_limit, problem.tolerance
     until = np.inf if time_limit is None else time.monotonic() + time_limit

@@ -88,8 +88,7 @@ def relax(
 
     `blocks` are the criterion on each set of cells, with ``covered`` genes that every panel holds
     besides; `rows` is what limits leave beside these.  The panel that is judged has `n_sizes` genes
-    (None: `size`), and its bound is that of panels of at most `size`.  Limits of genes that are
-    `alike` are looked at only where the weights break them.
+    (None: `size`), and its bound is that of panels of at most `size`.
     """
     n_genes = len(blocks[0].genes)
     n_sizes = size if n_sizes is None else n_sizes

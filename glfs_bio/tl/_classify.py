@@ -64,8 +64,7 @@ def classify(
     include, exclude : str, pattern or list, default None
         Genes that must, or cannot, be selected, as in :func:`~glfs_bio.pp.select_genes`.  Excluded
         genes are not used at all.
-    batch_key : str, default None
-        Column of ``.obs`` with the batch; genes that only separate batches gain nothing.
+    <batch_key>
     <layer>
     key_added : str, default "glfs_class"
         Prefix of the columns in ``.obs`` and ``.var``, and key of ``.obsm`` and ``.uns``.
@@ -101,8 +100,7 @@ def classify(
         number.
     ``.uns[key_added]["n_genes"]``, ``["n_labelled"]``, ``["n_folds"]``, ``["n_tested"]`` : int
         Number of genes, of cells with a label, of folds, and of cells in them.
-    ``.uns[key_added]["params"]`` : dict
-        Arguments of the call.
+    <params>
 
     See Also
     --------

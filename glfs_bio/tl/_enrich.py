@@ -86,8 +86,7 @@ def enrich(
         - ``pvals``: p-value
         - ``pvals_adj``: Benjamini–Hochberg adjusted p-value, or the false discovery rate of GSEA
         - ``genes``: selected genes in the set, or the leading edge, joined by ``";"``
-    ``.uns[key_added]["params"]`` : dict
-        Arguments of the call.
+    <params>
     ``.uns[key_added]["n_selected"]``, ``["n_background"]`` : int
         Number of selected genes, and of background genes.
     ``.uns[key_added]["versions"]`` : dict of str

@@ -245,8 +245,7 @@ def evaluate_panel(
     if regions is not None and graph is not None:
         tissue = Domains.of(graph, regions.codes, regions.names, random_state)
         if not tissue.fold.any():
-            text = f"`domains={short(domains)}` has no label in two places"
-            raise InvalidValue(f"{text}: choose another column")
+            raise InvalidValue(f"`domains={short(domains)}` has no label in two places: change it")
     if gene_sets is not None:
         called = read.symbols(adata, symbols)
         with naming(path="gene_sets"):

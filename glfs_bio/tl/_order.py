@@ -143,8 +143,7 @@ def order_panel(
     counts_layer : str, default None
         Layer of raw counts, or ``"X"``: how many of the panel's molecules are those of each gene.
     <symbols>
-    ids : str, default None
-        Column of ``.var`` with Ensembl ids, which decide where they are known.
+    <ids>
     <key_added by a panel> _order
         Columns in ``.var`` begin with it.
     <inplace>

@@ -123,8 +123,7 @@ def request_for(
     """Return the request of a selection, or of another panel (None), with fields replaced.
 
     What is None stays as it is, and the structure of another panel is that of the object;
-    `preserve` may be a target, or a ``Preserve``; `layer` is that of the structure.  Batches count
-    in their mean, whatever a selection counted, unless `across` is among the fields.
+    `preserve` may be a target, or a ``Preserve``.  Batches count in their mean, or by `across`.
     """
     read.unique_names(adata)
     replaced = {"across": "mean"} | replaced
@@ -229,9 +228,8 @@ def find_substitutes(
     """Return at most `n` substitutes of each gene of a panel, the best first, and all losses.
 
     These, shape (len(panel), n_genes), are with every gene in the place of each.  Genes of the
-    panel are no substitutes, nor are those that are `barred`, or, where it is a selection, that
-    could not be selected, or with which its limits would not hold.  A gene that adds nothing has
-    none.
+    panel are no substitutes, nor are those that are `barred`, or that the selection could not have
+    had, also by its limits.  A gene that adds nothing has none.
     """
     lost, score = panel.measured.substitutions()
     basis, genes = panel.basis, panel.genes

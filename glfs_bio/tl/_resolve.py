@@ -48,8 +48,7 @@ def resolve_genes(
         cells, or names.  None: all genes of the nomenclature.
     symbols : str, default None
         Column of ``.var`` with symbols.  None: ``.var_names``, which may also be Ensembl ids.
-    ids : str, default None
-        Column of ``.var`` with Ensembl ids, which decide where they are known.
+    <ids>
     nomenclature : str, Path or DataFrame, default None
         Present and past names: ``"human"``, those of HGNC, or ``"mouse"``, those of MGI; or a file
         or table with the columns of the complete set of HGNC (``symbol``, ``ensembl_gene_id``,

@@ -131,8 +131,7 @@ def several(text: str) -> list[str]:
 
     What a nomenclature knows is one name, as is an antibody.  Otherwise commas, semicolons, bars,
     line breaks and ``///`` separate names where every part can be one, and so do blanks between
-    present symbols or ids.  A slash separates nothing: ``CCL3/L1/L3`` is one name, and
-    ``NKG7/GNLY`` cannot be said.
+    present symbols or ids; a slash does not: ``CCL3/L1/L3`` is one name, ``NKG7/GNLY`` unclear.
     """
     if not _JOINED.search(text) or text.endswith(ANTIBODY) or is_known(text):
         return [text]
@@ -263,7 +262,6 @@ class Nomenclature:
         """Return the symbols of the genes that a name may be of, with the way that it is of each.
 
         A present symbol is of its gene alone, and so is a retired one that is no alias of another.
-        What is a symbol but for case and separators is of that gene, and of those called just so.
         Else all that are called so count alike (P63), and the chains of a complex (CD3).
         """
         exact, spellings = self.called(name), _spellings(name)
