@@ -236,8 +236,10 @@ def _warn_of_units(adata: AnnData, data: RowMatrix, sets: Sequence[Cells]) -> No
         raw = ", such as `layer='raw'`" if adata.raw is not None else ""
         text = "Nearly all genes have variance 1, as after scaling: name a matrix before it with"
         texts.append(f"{text} `layer`{raw}.")
-    shares = [noise.shares_of_assay(batch.variance, batch.residuals) for batch in sets]
-    share = np.mean(shares, axis=0)
+    # how much of σ_0² each gene sets
+    pairs = [(batch.variance, batch.residuals) for batch in sets]
+    products = [noise.reliability(*pair) * np.prod(pair, axis=0) for pair in pairs]
+    share = np.mean([product / (product.sum() or 1.0) for product in products], axis=0)
     if share.max() > _MOST:
         gene = f"{adata.var_names[share.argmax()]} makes {share.max():.0%} of the assumed noise"
         texts.append(f"{gene} of the platform: correct its unit, or remove it from `adata.X`.")

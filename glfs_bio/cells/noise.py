@@ -92,12 +92,6 @@ def mean(variance: Array, residuals: Array) -> float:
     return float(np.average(residuals, weights=reliability(variance, residuals) * variance))
 
 
-def shares_of_assay(variance: Array, residuals: Array) -> Array:
-    """How much of ``σ_0²`` each gene sets, shape (n_genes,): they add up to 1."""
-    products = reliability(variance, residuals) * variance * residuals
-    return np.asarray(products / (products.sum() or 1.0))
-
-
 def gene_units(variance: Array, residuals: Array) -> Array:
     """``u_i = h_i / √(σ_i² + σ_0²)``, zero for a constant gene."""
     units = np.zeros_like(variance)

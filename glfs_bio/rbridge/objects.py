@@ -74,7 +74,7 @@ def restore(adata: ad.AnnData, records: Mapping[str, Any], names: Mapping[str, s
         adata.uns[key] = record
 
 
-def kept(adata: ad.AnnData, key: str, record: dict[str, Any]) -> dict[str, Any]:
+def bytes_for_r(adata: ad.AnnData, key: str, record: dict[str, Any]) -> dict[str, Any]:
     """Return what R keeps of a record of an object, in bytes; of a structure with its arrays."""
     content: dict[str, Any] = {"record": record}
     if record["kind"] == "structure" and key in adata.varm:
@@ -89,7 +89,7 @@ def result(adata: ad.AnnData, key: str, names: Mapping[str, str] | None = None) 
     if record["kind"] == "structure":
         shown = {name: record[name] for name in ("kind", "params", "written")}
         shown["n_samples"] = adata.n_obs
-    return {**record_for_r(shown), "kept": kept(adata, key, record)}
+    return {**record_for_r(shown), "kept": bytes_for_r(adata, key, record)}
 
 
 def _renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
