@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib.metadata import version
-from itertools import chain
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -381,8 +380,9 @@ def why_outdated(adata: AnnData, entry: Mapping[str, Any], key: str | None = Non
     matrices = {codec.scalar(made_of["matrix"]), _sums(adata, codec.restored(made_of["layer"]))}
     if len(matrices - {_UNKNOWN}) > 1:
         reasons.append("the matrix has changed")
-    columns = _columns(adata, entry.get("params", {}))
-    if codec.scalar(made_of.get("columns", columns)) != columns:
+    recorded = pd.Series(made_of.get("columns"), dtype=object)  # whatever strangers wrote there
+    columns = _columns(adata, entry.get("params", {})).items()
+    if any(codec.scalar(recorded.get(name, value)) != value for name, value in columns):
         reasons.append("labels or other columns of the cells have changed")
     return next(filter(None, reasons), None)
 
@@ -443,12 +443,11 @@ def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | 
     return None
 
 
-def _columns(adata: AnnData, params: Mapping[str, Any]) -> str:
-    """Return a checksum of the columns of ``.obs`` that parameters name."""
-    text = codec.text_of(params).replace('\\"', '"')
-    named = [np.ravel(adata.obs[name]) for name in adata.obs if f'"{name}"' in text]
-    coded = [(codes, chr(0).join(map(str, values))) for codes, values in map(pd.factorize, named)]
-    return checksum(*chain.from_iterable(coded))
+def _columns(adata: AnnData, params: Mapping[str, Any]) -> dict[str, str]:
+    """Return checksums of the columns of ``.obs`` that parameters name."""
+    texts = codec.text_of(params).replace('\\"', '"').split('"')
+    named = {name: pd.factorize(np.ravel(adata.obs[name])) for name in adata.obs if name in texts}
+    return {name: checksum(codes, repr([*map(str, of)])) for name, (codes, of) in named.items()}
 
 
 def _sums(adata: AnnData, layer: str | None) -> str:

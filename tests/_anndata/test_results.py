@@ -150,7 +150,6 @@ def test_keys_of_other_results_are_refused(pbmc, unchanged):
 
 CHANGES = {
     "labels": lambda cells: setattr(cells, "obs", cells.obs[::-1].set_axis(cells.obs_names)),
-    "no labels": lambda cells: cells.obs.drop(columns="bulk_labels", inplace=True),
     "a cell": lambda cells: cells.X.__setitem__(1, 5 * cells.X[1]),
     "two genes": lambda cells: cells.X.__setitem__((slice(None), [3, 9]), cells.X[:, [9, 3]]),
     "cells": lambda cells: cells.X.__setitem__(slice(None), cells.X[::-1].copy()),
