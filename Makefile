@@ -103,7 +103,7 @@ bench-paper: $(INSTALLED)
 	$(BIN)/python -m benchmarks.paper.glioblastoma
 	$(BIN)/python -m benchmarks.paper.leukaemia
 	$(BIN)/python -m benchmarks.paper.complexity
-	$(BIN)/python -m benchmarks.paper.cells
+	$(BIN)/python -m benchmarks.paper.original
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .

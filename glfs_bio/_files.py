@@ -105,8 +105,8 @@ def check_target(path: str | Path, *, overwrite: bool) -> Path:
 def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Yield a temporary file, which takes the place of `path` after a block without errors.
 
-    A replaced file keeps its permissions, and a link to a file stays a link.  What
-    processes that were killed had put aside comes back, and their files go after a day.
+    A replaced file keeps its permissions, and a link to a file stays a link.  What killed processes
+    had put aside comes back, and their files go after a day.
     """
     path = check_target(path, overwrite=overwrite)
     final = path.resolve()

@@ -95,8 +95,8 @@ def rank_genes(
         chosen = problem.genes[panel.order[: panel.n_selected]]
         labels = [label for label, _ in split(batch, n_cells)]
         about["batches"] = np.array(labels, dtype=object)
-        if criterion.worst and criterion.has_anything and not criterion.counts.all():
-            idle = listed(about["batches"][~criterion.counts])
+        if criterion.worst and criterion.has_anything and not criterion.has_target.all():
+            idle = listed(about["batches"][~criterion.has_target])
             note(f"`across='worst'` does not count batches without structure: {idle}.")
         about["preserved_in_batches"] = criterion.preserved_in_sets(chosen)
     if problem.ruled_out:

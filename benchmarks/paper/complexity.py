@@ -58,7 +58,8 @@ def main() -> None:
     options = parser.parse_args()
     running = {"jobs": options.jobs, "resume": options.resume}
     sizes = [(n, FEATURES_FIXED) for n in SAMPLES] + [(SAMPLES_FIXED, d) for d in FEATURES]
-    tasks = [(*size, method) for size in dict.fromkeys(sizes) for method in METHODS]
+    methods = [method for method in METHODS if method in options.methods]
+    tasks = [(*size, method) for size in dict.fromkeys(sizes) for method in methods]
     rows = paper.collect("complexity", tasks, timed, **running)
     tasks = [(name,) for name in ("glioblastoma", "AT&T")]
     searches = paper.collect("line_search", tasks, searched, **running)

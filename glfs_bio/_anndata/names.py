@@ -250,7 +250,8 @@ class Lookup:
         clauses += [self.resolver.of_other_species(names)] if names else []
         if any(re.search(r"^\^|\$$|\.\*", name) for name in names):
             clauses.append("write a pattern as `re.compile(...)`")
-        if self._symbols is None and sheets.kind_of(self.by_name) == "ids" != sheets.kind_of(names):
+        kinds = sheets.kind_of(self.by_name), sheets.kind_of(names)
+        if self._symbols is None and kinds[0] == "ids" and kinds[1] != "ids":
             clauses.append("`adata.var_names` has ids: name a column with `symbols`")
         return "".join(f"; {clause}" for clause in clauses if clause)
 

@@ -316,10 +316,7 @@ def state(block: Matrix) -> str | None:
 
 
 def unit_of_logarithms(adata: AnnData, data: RowMatrix) -> float:
-    """Return the natural logarithm of the base, as values show it or as stored; 0: no logarithms.
-
-    Values may be counts, also expected ones, which are large.
-    """
+    """Return the natural logarithm of the base, by the values or as stored; 0: maybe counts."""
     block, stored = data.first(FIRST_ROWS), adata.uns.get("log1p")
     values = _finite_values(block)
     are_whole = (values == np.round(values)).all()

@@ -182,7 +182,7 @@ class Criterion:
         self.instrument = instrument
         self.n_genes = len(self.sets[0].variance)
         terms = [term for target in self.targets for term, _ in target.terms]
-        self._has_others = any(term is not structure_matrix for term in terms)
+        has_others = any(term is not structure_matrix for term in terms)
         #: Number of directions over all sets of cells.
         self.rank = sum(len(cells.stiffness) for cells in self.sets)
         of_sets = list(zip(self.sets, self.targets, strict=True))
@@ -216,9 +216,9 @@ class Criterion:
             remedy = "correct its efficiency, a share of what is detected in `adata`, or its signal"
             raise InvalidValue(f"{text}: {remedy}")
         equal = np.ones(len(self.sets))
-        #: Whether each set counts where the worst does: one without structure would decide alone
-        self.counts = np.array([self._has_others or cells.n_axes > 0 for cells in self.sets])
-        counted = self.counts.astype(float) if self.counts.any() else equal
+        #: Whether each set has what is to be preserved: others do not count where the worst does
+        self.has_target = np.array([has_others or cells.n_axes > 0 for cells in self.sets])
+        counted = self.has_target.astype(float) if self.has_anything else equal
         #: What the error of each set is multiplied with, shape (n_sets,)
         self._shares = _divided(counted, self._reach, 0.0) if worst else equal
         #: ``F(∅) − F(all)``: what all genes keep
@@ -227,7 +227,7 @@ class Criterion:
     @cached_property
     def has_anything(self) -> bool:
         """Whether any set of cells has what is to be preserved, above the noise."""
-        return bool(self.counts.any())
+        return bool(self.has_target.any())
 
     @cached_property
     def _genes(self) -> list[Array]:

@@ -258,7 +258,7 @@ def _write_cells_that_fit(
     while (size := size_of(n_cells)) > max_bytes:
         n_cells = int(n_cells * _ROOM * max_bytes / size)
         if n_cells < n_types:
-            raise InvalidValue(f"`max_bytes={short(max_bytes)}` is too few for a cell of each type")
+            raise InvalidValue(f"`max_bytes={short(max_bytes)}` cannot hold each type: raise it")
     return n_cells
 
 

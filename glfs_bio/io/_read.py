@@ -20,7 +20,8 @@ from .._files import as_path, bad_file, is_zarr, reading
 from ..checks import needs
 from ..data.matrix import check_indices
 from ..errors import FileMissing, InvalidValue, NotFound, listed, quoted, short
-from ..vendors import names, sheets
+from ..vendors import sheets
+from ..vendors.names import ANTIBODY, compiled, is_id
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +48,7 @@ _SEPARATORS = {".csv": (",", ";"), ".tsv": ("\t",), ".txt": ("\t", ";", ",", _BL
 #: What lines begin with that are not of the table; and lines that are looked at for the header.
 _COMMENTS, _SNIFFED = ("#", "!"), 64
 #: How the first cell is headed above cells and genes, and what numbers, places or describes them.
-_CELL_HEAD, _GENE_HEAD, _OF_CELLS, _OF_GENES = names.compiled("matrix").values()
+_HEADED = compiled("matrix")
 #: Fewer numbers than these may be in order by chance.
 _FEWEST_NUMBERED = 4
 #: Numbers of a table that are read at a time.
@@ -260,7 +261,7 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
         raise bad_file(path, f"is of size {matrix.shape}, not {sides}: give whole files")
     matrix = matrix.T if matrix.shape == shape else matrix
     ids, symbols = (genes.iloc[:, min(column, genes.shape[1] - 1)] for column in (0, 1))
-    if all(map(names.is_id, symbols)) and not all(map(names.is_id, ids)):
+    if all(map(is_id, symbols)) and not all(map(is_id, ids)):
         ids, symbols = symbols, ids
     var = pd.DataFrame({_SYMBOLS: symbols.where(symbols != "", ids), _IDS: ids})
     var.index = var.pop(var_names).to_numpy()
@@ -342,7 +343,7 @@ def _table(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     matrix = matrix.T if transpose else matrix
     _check_names(path, genes, cells if transpose else [], matrix)
     is_cell = np.array([n_keys == 1 or not cell.endswith("_0") for cell in cells])
-    is_gene = np.array([not gene.endswith(names.ANTIBODY) for gene in genes])
+    is_gene = np.array([not gene.endswith(ANTIBODY) for gene in genes])
     obs, var = (pd.DataFrame(index=pd.Index(side, dtype=object)) for side in (cells, genes))
     twice = obs.index[obs.index.duplicated() & is_cell].unique()
     if len(twice):
@@ -381,7 +382,7 @@ def _header(path: Path, ending: str) -> tuple[list[str], str, int]:
         text = f"has {sum(map(bool, names))} names in line {n_lines}, and {len(first)} fields below"
         raise bad_file(path, f"{text}: write # before titles, and end no line with a separator")
     corner, *columns = names
-    is_head = not corner or _CELL_HEAD.fullmatch(sheets.plain(corner)) or says_genes(corner)
+    is_head = not corner or _HEADED["cells"].fullmatch(sheets.plain(corner)) or says_genes(corner)
     are_numbers = (sheets.kind_of([name]) in ("flags", "bits", "numbers") for name in columns)
     if not is_head and (_side([corner]) > 0 or all(are_numbers)):
         raise bad_file(path, f"has no header in line {n_lines}, but {corner}: add one")
@@ -431,8 +432,8 @@ def _values(
 
 def _check_names(path: Path, genes: list[str], cells: list[str], matrix: Array) -> None:
     """Refuse what numbers, places or describes cells or genes."""
-    wrong = [name for name in genes if _OF_CELLS.fullmatch(sheets.plain(name))]
-    wrong += [name for name in cells if _OF_GENES.fullmatch(sheets.plain(name))]
+    wrong = [name for name in genes if _HEADED["of cells"].fullmatch(sheets.plain(name))]
+    wrong += [name for name in cells if _HEADED["of genes"].fullmatch(sheets.plain(name))]
     placed = [name for name in genes if name.casefold() in ("x", "y")]  # either alone may be a gene
     wrong += placed if len(placed) > 1 else []
     if len(matrix) > _FEWEST_NUMBERED:  # 0, 1, 2, … or 1, 2, 3, …
@@ -445,7 +446,7 @@ def _check_names(path: Path, genes: list[str], cells: list[str], matrix: Array) 
 
 def check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:
     """Refuse a table whose rows are not known to be cells: by its first cell, and by names."""
-    by_corner = (_CELL_HEAD.fullmatch(sheets.plain(corner)) is not None) - says_genes(corner)
+    by_corner = (_HEADED["cells"].fullmatch(sheets.plain(corner)) is not None) - says_genes(corner)
     by_rows = -_side(rows)
     if by_corner + by_rows > 1 or by_corner + np.sign(_side(columns) + by_rows) > 0:
         return
@@ -461,7 +462,7 @@ def check_genes_in_rows(rows: list[str], columns: list[str]) -> None:
 
 def says_genes(corner: str) -> bool:
     """Whether a first cell says that genes are below it."""
-    return _GENE_HEAD.fullmatch(sheets.plain(corner)) is not None
+    return _HEADED["genes"].fullmatch(sheets.plain(corner)) is not None
 
 
 def _side(names: list[str]) -> int:

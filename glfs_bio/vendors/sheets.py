@@ -17,7 +17,7 @@ import re
 import zipfile
 from contextlib import suppress
 from datetime import date
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -270,14 +270,14 @@ def _gene_column(sheet: Sheet) -> int | None:
     head = heads[candidates[0]] if candidates else ""
     same = {at for at in candidates if head and sheet.plain[at] == plain(head)}
     is_gene = not is_head(head) and (names.is_known(head) or names.is_id(head))
-    known: list[int] = []
-    for at in () if of_genes else columns:
-        is_known = (len(cell) > 2 and names.is_known(cell) for cell in sheet.column(at))
-        known += [at] if all(is_known) else []
-    is_gene |= (
-        bool(known and candidates) and candidates[0] not in known
-    )  # but roles, below a row of the body
+    known = [] if of_genes else [at for at in columns if _are_known(sheet.column(at))]
+    if known and candidates and candidates[0] not in known:
+        return None  # of roles, below a row of the body
     return None if not candidates or is_gene or len(same) > 1 else candidates[0]
+
+
+def _are_known(cells: list[str]) -> bool:
+    return all(len(cell) > 2 and names.is_known(cell) for cell in cells)
 
 
 def _list(source: object, cells: list[str]) -> Sheet:
@@ -494,8 +494,9 @@ def _n_cells(sheet: bytes) -> int:
     places = re.findall(rb"\sr\s*=\s*[\"']([A-Za-z]*)(\d+)", sheet) or [(b"", b"0")]
     widths = [len(_CELL.findall(row)) for row in _ROW.split(sheet)]
     n_rows = len(widths) + max(int(number) for _, number in places)
-    letters: int = max(len(letters) for letters, _ in places)
-    return n_rows * (max(widths) + int(27**letters))
+    letters = {text.upper() for text, _ in places}
+    columns = (reduce(lambda n, letter: 26 * n + letter - ord("@"), text, 0) for text in letters)
+    return n_rows * (max(widths) + max(columns))
 
 
 def written(value: Any) -> str:

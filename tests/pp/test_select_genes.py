@@ -66,10 +66,10 @@ def test_the_worst_batch_and_a_search_that_ends_at_once(pbmc):
     pbmc = pbmc[::2, ::3].copy()
     shares = {}
     for across in ("mean", "worst"):
-        select_genes(pbmc, 8, batch_key="phase", across=across)
+        select_genes(pbmc, 10, batch_key="phase", across=across)
         shares[across] = pbmc.uns["glfs"]["preserved_in_batches"][-1]
     counts = np.isfinite(shares["worst"])  # a batch without structure does not
-    assert shares["worst"][counts].min() >= shares["mean"][counts].min() - 1e-9
+    assert shares["worst"][counts].min() > shares["mean"][counts].min() + 1e-6
     select_genes(pbmc, 8, search="best", time_limit=1e-9)
     assert pbmc.uns["glfs"]["optimality"][-1] < 1.0
 

@@ -513,6 +513,16 @@ def test_workbooks_that_would_fill_the_memory(write, monkeypatch):
         read_panel(write("a.xlsx", {"Genes": GROUPS}))
 
 
+def test_columns_are_counted_by_their_letters(write, monkeypatch):
+    """Of 30 columns and 60 rows; letters of AD may name 702 columns."""
+    monkeypatch.setattr("glfs_bio.vendors.sheets._MOST_CELLS", 10_000)
+    rows = [["CD3D", *map(str, range(29))], ["MS4A1"] + [""] * 29] * 30
+    assert read_panel(write("a.xlsx", {"A": [["gene", *["note"] * 29], *rows]})) == [
+        "CD3D",
+        "MS4A1",
+    ]
+
+
 def test_numbers_of_workbooks(write):
     panel = read_panel(
         write("a.xlsx", {"A": [["GeneID", "is backup"], [109979.0, True], [914, False]]})
