@@ -200,7 +200,7 @@ def test_what_describes_cells_is_no_gene_and_the_other_way_round(put):
         read_cells(put(numbered.to_csv()))
     assert "(X)" in str(caught.value)
     symbols = map(sheets.plain, nomenclature()["symbol"])
-    assert not [*filter(_read._OF_CELLS.fullmatch, symbols)]
+    assert not [*filter(_read._HEADED["of cells"].fullmatch, symbols)]
 
 
 def test_cosmx_and_merscope(put, caplog):
