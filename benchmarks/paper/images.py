@@ -16,6 +16,8 @@ from ..tables import write
 
 N_PIXELS = 100
 SETS = {"MNIST": "mnist_1000_1000", "COIL20": "coil20", "AT&T": "orl400"}
+#: Draws of classes; the paper's 20 where a selection of the original GLFS is not minutes long.
+DRAWS = {"MNIST": 5, "COIL20": 3, "AT&T": 20}
 CLASSES = {"MNIST": (3, 5, 7, 9), "COIL20": (5, 10, 15), "AT&T": (10, 20, 30)}
 #: NMI of the paper, in the order of CLASSES, and accuracy, in the order of SETS.
 PAPER_NMI = {
@@ -96,7 +98,7 @@ def classified(name: str, method: str, objective: str) -> list[dict]:
 def main() -> None:
     """Write both tables."""
     parser = paper.arguments(__doc__)
-    parser.add_argument("--draws", type=int, default=20, help="draws of classes")
+    parser.add_argument("--draws", type=int, default=20, help="draws of classes, at most")
     parser.add_argument("--starts", type=int, default=10, help="starts of k-means")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     options = parser.parse_args()
@@ -110,7 +112,7 @@ def main() -> None:
         (name, k, draw, method, options.starts)
         for draw in range(options.draws)
         for name, k in CELLS
-        if name in options.sets
+        if name in options.sets and draw < DRAWS[name]
         for method in options.methods
     ]
     rows = paper.collect("images_nmi", tasks, clustered, **running)
