@@ -69,6 +69,10 @@ r-vignettes: $(R_FOLDER)/.installed
 		} >log 2>&1 || { cat log; exit 1; }
 	@grep -hE 'ERRORS \|' $(R_FOLDER)/bioc/log
 
+# All this on a machine that has nothing yet, with newer R and Python.
+test-r-newest: | $(BIN)/uv
+	tools/test_r_newest.sh
+
 bench-r: $(R_FOLDER)/.installed
 	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r
 	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r_panels
