@@ -100,7 +100,11 @@ find_python <- function(python, source = "python") {
                 "glfs_install(renew = TRUE) makes it again."
             else paste0("create it with 'python3 -m venv ", python, "'."))
     # Not normalizePath(): a virtual environment is known by its link.
-    file.path(normalizePath(dirname(file)), basename(file))
+    file <- file.path(normalizePath(dirname(file)), basename(file))
+    if (is.na(iconv(file))) # reticulate would fail without a reason
+        glfs_stop("R's locale cannot read the path ", file, ": start R with ",
+            "LC_ALL=C.UTF-8, or have Python elsewhere, by R_USER_CACHE_DIR.")
+    file
 }
 
 # What a command prints, in a process of its own: R's library path would give

@@ -104,6 +104,11 @@ test_that("setup says which Python it uses, or what is wrong with it", {
     expect_match(said[3L], python, fixed = TRUE)
     expect_match(said[3L], "glfs_bio [0-9.]+ ")
 
+    umlaut <- withr::local_tempfile(fileext = "\u00fc")
+    Encoding(umlaut) <- "unknown"
+    file.create(umlaut)
+    expect_error(withr::with_locale(c(LC_CTYPE = "C"), find_python(umlaut)), "LC_ALL=C.UTF-8")
+
     lacking <- file.path(folder, "bin", "python")
     expect_error(glfs_setup(folder), "a process has one Python")
     expect_error(
