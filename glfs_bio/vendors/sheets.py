@@ -534,7 +534,7 @@ def table(path: Path, sheet: str | None = None, column: str | None = None) -> li
 
 def write(frame: pd.DataFrame, path: Path, *, overwrite: bool, sheet: str = "Sheet1") -> None:
     """Write a table without formulas; `sheet` is what it is called in a workbook."""
-    frame = frame.map(without_formula)
+    frame = without_formulas(frame)
     with replacing(path, overwrite=overwrite) as target:
         if path.suffix.lower() == ".xlsx":
             with target.open("wb") as file:
@@ -544,7 +544,12 @@ def write(frame: pd.DataFrame, path: Path, *, overwrite: bool, sheet: str = "She
             frame.to_csv(target, sep=separator, index=False, encoding="utf-8")
 
 
-def without_formula(value: Any) -> Any:
+def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose cells and heads no spreadsheet computes."""
+    return frame.map(_without_formula).rename(columns=_without_formula)
+
+
+def _without_formula(value: Any) -> Any:
     """Return a text that a spreadsheet would compute behind an apostrophe, which keeps it a text.
 
     Characters that no sheet can hold become blanks.
