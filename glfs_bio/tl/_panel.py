@@ -173,8 +173,7 @@ def say_overridden(adata: AnnData, key: str | None, request: Request) -> None:
 def one_data_set(adata: AnnData, key: str, argument: str) -> None:
     """Refuse a selection from several datasets, of which an object is one."""
     if "data_sets" in adata.uns[key]:
-        text = f"`{argument}={short(key)}` is a selection from several datasets"
-        raise InvalidValue(f"{text}: concatenate them, and select with a `batch_key`")
+        raise InvalidValue(f"`{argument}={short(key)}` is of several datasets: concatenate them")
 
 
 def overridden(recorded: Request, request: Request) -> list[str]:
