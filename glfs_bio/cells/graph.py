@@ -172,7 +172,7 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
     graph = sparse.csr_array(values, copy=True)
     graph.data = checks.real(name, graph.data)
     if graph.nnz and graph.data.min() < 0:
-        raise InvalidValue(f"`{name}` has weights below 0 ({graph.data.min():.3g}): recompute it")
+        raise InvalidValue(f"`{name}` has negative weights ({graph.data.min():.3g}): recompute it")
     gap = abs(graph - graph.T)
     if gap.nnz and gap.max() > _SYMMETRY * graph.max():
         raise InvalidValue(f"`{name}` is not symmetric: pass the mean of it and its transpose")

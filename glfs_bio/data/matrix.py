@@ -300,8 +300,7 @@ def check_indices(matrix: Any, argument: str, value: object = None) -> None:
                 raise ValueError("its indices are no whole numbers")
             copy(matrix).check_format(full_check=True)  # which may cut what it checks
     except ValueError as error:
-        text = f"{subject(argument, value)} is a damaged sparse matrix: {error}"
-        raise InvalidValue(f"{text}: create it again") from error
+        raise InvalidValue(f"{subject(argument, value)} is damaged ({error}): renew it") from error
 
 
 def check_finite(values: Array, argument: str = "X", value: object = None) -> None:

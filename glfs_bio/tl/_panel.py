@@ -173,7 +173,8 @@ def say_overridden(adata: AnnData, key: str | None, request: Request) -> None:
 def one_data_set(adata: AnnData, key: str, argument: str) -> None:
     """Refuse a selection from several datasets, of which an object is one."""
     if "data_sets" in adata.uns[key]:
-        raise InvalidValue(f"`{argument}={short(key)}` is of several datasets: concatenate them")
+        text = f"`{argument}={short(key)}` is a selection from several datasets"
+        raise InvalidValue(f"{text}: concatenate them, and select with a `batch_key`")
 
 
 def overridden(recorded: Request, request: Request) -> list[str]:
@@ -309,7 +310,7 @@ def in_place_of(
 
 def absent(adata: AnnData, panel: Named) -> list[str]:
     """Return names of a panel that are not in the data; selections of ``tl`` keep theirs."""
-    of_selection = () if panel.key is None else adata.uns.get(panel.key, {}).get("absent", ())
+    of_selection = () if panel.key is None else results.record(adata, panel.key).get("absent", ())
     return [*panel.absent, *map(str, of_selection)]
 
 

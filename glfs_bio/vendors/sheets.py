@@ -363,7 +363,7 @@ _BLANK = re.compile(r"[^\S \t\r\n]")
 #: Comments, which are no errors of a formula; one behind a name of a list; and what is above a
 #: list: a separator of Excel, or the name and the description of a set of MSigDB.
 _COMMENT = re.compile(r"(?m)^#(?!N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!).*$")
-_IN_LINE = re.compile(r"(?m)[ \t]+#.*$")
+_IN_LINE = re.compile(r"(?m)(?<![ \t])[ \t]+#.*$")
 _ABOVE = re.compile(r"\A(sep=.\n|\S+\n> .*\n)")
 #: Separates nothing.
 _NOTHING = "\x1f"
@@ -550,10 +550,7 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_formula(value: Any) -> Any:
-    """Return a text that a spreadsheet would compute behind an apostrophe, which keeps it a text.
-
-    Characters that no sheet can hold become blanks.
-    """
+    """Return a text with blanks for what no sheet holds, a formula behind an apostrophe."""
     if not isinstance(value, str):
         return value
     value = "".join(character if character.isprintable() else " " for character in value)
