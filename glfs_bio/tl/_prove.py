@@ -198,7 +198,7 @@ def _check(adata: AnnData, panel: GenePanel, criterion: Criterion, key: str | No
         return
     one_data_set(adata, key, "panel")
     better = results.key_for(adata, "selection", None, key, suffix="best")
-    if better in adata.uns and adata.uns[better].get("best_of") != key:
+    if better in adata.uns and results.record(adata, better).get("best_of") != key:
         raise InvalidValue(f"`panel={short(key)}` needs {better!r}: give what is there another key")
     recorded, preserved = np.ravel(adata.uns[key]["preserved"])[-1], panel.preserved[-1]
     if abs(preserved - recorded) > _CHANGED:
