@@ -136,6 +136,8 @@ def read_cells(
     if not path.exists():
         raise FileMissing(f"`path={short(path)}` does not exist: give the file or folder")
     ending = sheets.ending(path)
+    if ending in (*_HDF5, ".zarr") and path.suffix.lower() in sheets.PACKED:
+        raise bad_file(path, "is packed: unpack it first")
     if path.is_dir() and ending != ".zarr":
         ending = ".zarr" if is_zarr(path) else _MTX
     for argument, value, default, endings in (

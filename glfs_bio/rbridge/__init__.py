@@ -26,14 +26,11 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 __all__ = ["from_sce", "register", "to_sce"]
+__dir__ = __all__.copy
 _INSTALL = (
     "pip install rpy2; where R is older than 4.5 "
     'RPY2_CFFI_MODE=ABI pip install --no-cache-dir "rpy2-rinterface<3.6.6" rpy2'
 )
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 def register() -> None:

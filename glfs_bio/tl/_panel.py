@@ -310,7 +310,7 @@ def in_place_of(
 
 def absent(adata: AnnData, panel: Named) -> list[str]:
     """Return names of a panel that are not in the data; selections of ``tl`` keep theirs."""
-    of_selection = () if panel.key is None else adata.uns.get(panel.key, {}).get("absent", ())
+    of_selection = () if panel.key is None else results.record(adata, panel.key).get("absent", ())
     return [*panel.absent, *map(str, of_selection)]
 
 

@@ -363,7 +363,7 @@ _BLANK = re.compile(r"[^\S \t\r\n]")
 #: Comments, which are no errors of a formula; one behind a name of a list; and what is above a
 #: list: a separator of Excel, or the name and the description of a set of MSigDB.
 _COMMENT = re.compile(r"(?m)^#(?!N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!).*$")
-_IN_LINE = re.compile(r"(?m)[ \t]+#.*$")
+_IN_LINE = re.compile(r"(?m)(?<![ \t])[ \t]+#.*$")
 _ABOVE = re.compile(r"\A(sep=.\n|\S+\n> .*\n)")
 #: Separates nothing.
 _NOTHING = "\x1f"
@@ -534,7 +534,7 @@ def table(path: Path, sheet: str | None = None, column: str | None = None) -> li
 
 def write(frame: pd.DataFrame, path: Path, *, overwrite: bool, sheet: str = "Sheet1") -> None:
     """Write a table without formulas; `sheet` is what it is called in a workbook."""
-    frame = frame.map(without_formula)
+    frame = without_formulas(frame)
     with replacing(path, overwrite=overwrite) as target:
         if path.suffix.lower() == ".xlsx":
             with target.open("wb") as file:
@@ -544,11 +544,13 @@ def write(frame: pd.DataFrame, path: Path, *, overwrite: bool, sheet: str = "She
             frame.to_csv(target, sep=separator, index=False, encoding="utf-8")
 
 
-def without_formula(value: Any) -> Any:
-    """Return a text that a spreadsheet would compute behind an apostrophe, which keeps it a text.
+def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose cells and heads no spreadsheet computes."""
+    return frame.map(_without_formula).rename(columns=_without_formula)
 
-    Characters that no sheet can hold become blanks.
-    """
+
+def _without_formula(value: Any) -> Any:
+    """Return a text with blanks for what no sheet holds, a formula behind an apostrophe."""
     if not isinstance(value, str):
         return value
     value = "".join(character if character.isprintable() else " " for character in value)

@@ -51,9 +51,12 @@ def test_no_column_holds_a_formula(pbmc, tmp_path):
     pbmc.var["note"] = "=HYPERLINK(1)"
     pbmc.var["sign"] = "-"
     pbmc.var["less"] = -1.5
+    pbmc.var["=evil()"] = 1
     for ending, read in (("csv", pd.read_csv), ("xlsx", pd.read_excel)):
-        io.write_genes(pbmc, tmp_path / f"a.{ending}", columns=["note", "sign", "less"])
+        columns = ["note", "sign", "less", "=evil()"]
+        io.write_genes(pbmc, tmp_path / f"a.{ending}", columns=columns)
         table = read(tmp_path / f"a.{ending}")
+        assert list(table)[-4:] == [*columns[:3], "'=evil()"]
         assert set(table["note"]) == {"'=HYPERLINK(1)"}
         assert set(table["sign"]) == {"-"}
         assert set(table["less"]) == {-1.5}
