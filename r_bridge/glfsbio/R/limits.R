@@ -59,7 +59,7 @@ read_platform <- function(platform, x, place) {
             platform[[name]] <- plain_table(value, rownames(value))
         else if (length(dim(value)) == 2L)
             platform[[name]] <- as_cells(do.call(read_object,
-                c(list(value), place[identical(class(value), class(x))])))
+                c(list(value), if (identical(class(value), class(x))) place)))
     }
     if (!is.null(names(platform[["codebook"]])))
         platform[["codebook"]] <- as.list(platform[["codebook"]])
