@@ -389,7 +389,7 @@ class Preserve:
     Attributes
     ----------
     target : str, list or dict, default "structure"
-        A value of `preserve` of :func:`~glfs_bio.pp.select_genes`.
+        A value of `preserve` of :func:`~glfs_bio.pp.select_genes`.  None: that of the selection.
     cell_weights : str, default None
         Column of ``.obs`` with weights of the cells, as decimal numbers, or with labels that get
         equal weights.

@@ -51,7 +51,7 @@ size <- function() {
 x <- Matrix::rsparsematrix(500, 200, 0.1)
 rownames(x) <- paste0("gene", seq_len(500))
 once <- function(i) {
-    parts <- glfsbio:::read_object(x)
+    parts <- glfsbio:::as_cells(glfsbio:::read_object(x))
     if (i %% 5 == 0)
         try(glfsbio:::call_python("stored", no = parts), silent = TRUE)
     else

@@ -21,14 +21,14 @@ TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 
 def called(ri, function, value):
     """Call a function of R on a value of Python, as R has it."""
-    plain = rbridge._for_rpy2(values.write(value))
-    return ri.evalr(f"function(plain) ({function})(glfsbio:::r_value(plain))")(plain)
+    plain = rbridge._for_rpy2(*values.packed(value))
+    return ri.evalr(f"function(plain) ({function})(glfsbio:::unpacked(plain))")(plain)
 
 
 def read(ri, code):
     """Return a plain value of R as Python has it."""
-    plain = f"glfsbio:::for_python(glfsbio:::plain_argument({code}), identity)"
-    return values.read(rbridge._from_rpy2(ri.evalr(plain)))
+    plain = f"glfsbio:::packed(glfsbio:::plain_argument({code}))"
+    return values.read(*rbridge._from_rpy2(ri.evalr(plain)))
 
 
 def through(ri, value):
@@ -127,7 +127,7 @@ def test_matrices(ri):
 def test_what_has_no_plain_form():
     for value in ([1 + 2j], pd.to_datetime(["2020-01-01"]), ["a", 1]):
         with pytest.raises(TypeError, match="no plain form in R"):
-            values.write(pd.Series(value))
+            values.packed(pd.Series(value))
 
 
 @pytest.mark.parametrize(
