@@ -189,12 +189,12 @@ def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> 
         if column in row or (_of_genes(sheet, sheet.headed(heads)) and not _is_body(sheet)):
             return at
     wide = (at for at, row in enumerate(rows) if any(row[1:]) or is_list_head(row[0]))
-    at = next(wide, None)
-    if at is None:
+    first = next(wide, None)
+    if first is None:
         return None
-    sheet = Sheet(rows[at], rows[at + 1 :])
-    is_clear = at == 0 or _of_genes(sheet, range(len(sheet.heads)))
-    return at if is_clear and not _is_body(sheet) else None
+    sheet = Sheet(rows[first], rows[first + 1 :])
+    is_clear = first == 0 or _of_genes(sheet, range(len(sheet.heads)))
+    return first if is_clear and not _is_body(sheet) else None
 
 
 def _of_genes(sheet: Sheet, columns: Iterable[int]) -> list[int]:
@@ -269,8 +269,8 @@ def _gene_column(sheet: Sheet) -> int | None:
     if "symbols" not in kinds:
         columns = of_genes + [at for at in sheet.headed(_NUMBER_HEADS) if kinds[at] == "numbers"]
         of_names = [at for at, kind in enumerate(kinds) if kind == "names"]
-        known = [at for at in of_names if all(map(_is_known, sheet.column(at)))]
-        of_names = known or of_names  # beside genes in lower case others are roles
+        in_any_case = [at for at in of_names if all(map(_is_known, sheet.column(at)))]
+        of_names = in_any_case or of_names  # beside genes in lower case others are roles
         columns += [at for at in of_names if 2 * len({*sheet.column(at)}) > len(sheet.rows)]
     candidates = [at for at in sheet.headed(GENE_HEADS) if at in columns]
     gene = next(iter(candidates or of_genes[: len(of_genes) == 1]), None)
@@ -477,10 +477,10 @@ def _check_book(path: Path) -> None:
     """
     with zipfile.ZipFile(path) as book:
         is_large = sum(part.file_size for part in book.infolist()) > _MOST_BYTES
-        parts = [] if is_large else [book.read(name) for name in book.namelist()]
-    if is_large or max(map(_n_cells, parts)) > _MOST_CELLS:
+        texts = [] if is_large else [book.read(name) for name in book.namelist()]
+    if is_large or max(map(_n_cells, texts)) > _MOST_CELLS:
         raise bad_file(path, "is too large, or has a cell far from others: save its genes alone")
-    if any(map(_DROPPED.search, parts)):
+    if any(map(_DROPPED.search, texts)):
         raise bad_file(path, "has errors, or formulas that nobody computed: save it as .csv")
 
 
@@ -496,8 +496,6 @@ def _n_cells(sheet: bytes) -> int:
 
 def written(value: Any) -> str:
     """Return a value of a sheet or a table as people see it."""
-    if isinstance(value, bool | np.bool_):
-        return str(value).upper()
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return f"{value:%Y-%m-%d}" if isinstance(value, date) else str(value)
