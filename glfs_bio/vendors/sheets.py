@@ -161,11 +161,7 @@ def is_head(name: str, heads: Iterable[str] = GENE_HEADS) -> bool:
 def headed(
     rows: list[list[str]], column: str | None = None, heads: Sequence[str] = GENE_HEADS
 ) -> Sheet:
-    """Return a table by its header: the first row that has `column`, or else one of the `heads`.
-
-    Of several it is the first with genes below it.  Without such a row it is the first of those
-    with most cells, unless that has genes or numbers itself, or there is one column.
-    """
+    """Return a table by its header, see :func:`_header`, with a head for every column or ``""``."""
     width = max((at + 1 for row in rows for at, cell in enumerate(row) if cell), default=0)
     full = [(row + [""] * width)[:width] for row in rows]
     at = _header(full, column, heads)
@@ -181,20 +177,15 @@ def headed(
 def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> int | None:
     """Return the place of the header; None: no row is one.
 
-    It is the first row with `column`, or a known head above genes; else the first below titles,
-    which fill one cell.  Below a title only genes that are known show that it is one.
+    It is the first row with `column`, or a known head above genes, else the first row, but for a
+    title, which fills one cell.
     """
     for at, row in enumerate(rows[:_TOP]):
         sheet = Sheet(row, rows[at + 1 :])
         if column in row or (_of_genes(sheet, sheet.headed(heads)) and not _is_body(sheet)):
             return at
-    wide = (at for at, row in enumerate(rows) if any(row[1:]) or is_list_head(row[0]))
-    first = next(wide, None)
-    if first is None:
-        return None
-    sheet = Sheet(rows[first], rows[first + 1 :])
-    is_clear = first == 0 or _of_genes(sheet, range(len(sheet.heads)))
-    return first if is_clear and not _is_body(sheet) else None
+    is_title = not rows or not (any(rows[0][1:]) or is_list_head(rows[0][0]))
+    return None if is_title or _is_body(Sheet(rows[0], rows[1:])) else 0
 
 
 def _of_genes(sheet: Sheet, columns: Iterable[int]) -> list[int]:
@@ -264,7 +255,8 @@ def _gene_column(sheet: Sheet) -> int | None:
     """Return the column of genes; None: there is none, or no reason to take one of several."""
     heads, kinds = sheet.heads, sheet.kinds
     columns = of_genes = _of_genes(sheet, range(len(heads)))
-    if not any(heads) and {*kinds} != {"symbols", "ids"}:
+    is_plain = {*kinds} == {"symbols", "ids"} and all(map(all, sheet.rows))  # below no title
+    if not any(heads) and not is_plain:
         return None
     if "symbols" not in kinds:
         columns = of_genes + [at for at in sheet.headed(_NUMBER_HEADS) if kinds[at] == "numbers"]
@@ -275,7 +267,7 @@ def _gene_column(sheet: Sheet) -> int | None:
     candidates = [at for at in sheet.headed(GENE_HEADS) if at in columns]
     gene = next(iter(candidates or of_genes[: len(of_genes) == 1]), None)
     head = "" if gene is None else heads[gene]
-    is_gene = not is_head(head) and names.is_name(head)
+    is_gene = not is_head(head) and names.is_known(head)
     return None if is_gene or (head and sheet.plain.count(plain(head)) > 1) else gene
 
 
@@ -290,6 +282,8 @@ def _list(source: object, cells: list[str]) -> Sheet:
     for kind in (kind_of(cells[has_head:]), below):
         if kind not in ("symbols", "ids", "names", "nothing"):
             raise bad_file(source, f"holds {kind}, not genes alone: mend it, or head ids entrez_id")
+    if below == "names" and any(len(names.several(cell)) > 1 for cell in cells):
+        raise bad_file(source, "has several names on a line, which are not known: write one a line")
     first = [] if has_head or not cells else names.several(cells[0])
     if len(first) == 1 and not names.is_name(first[0]):
         text = f"{cells[0]} in the first line of {source} is no name that is known"
@@ -372,11 +366,14 @@ _ABOVE = re.compile(r"\A(sep=.\n|\S+\n> .*\n)")
 #: Separates nothing.
 _NOTHING = "\x1f"
 #: Of workbooks: most bytes that are unpacked, and most cells up to the last; rows and cells; and
-#: cells with an error, or with a formula that nobody computed.
+#: cells with an error, or with a formula that nobody computed, which are not texts.
 _MOST_BYTES, _MOST_CELLS = 2**28, 2**25
 _ROW, _CELL = re.compile(rb"<(?:\w+:)?row[\s/>]"), re.compile(rb"<(?:\w+:)?c[\s/>]")
-_VALUE = rb"\s*(<(\w+:)?v\s*/>|<(\w+:)?v></(\w+:)?v>)?\s*</(\w+:)?c>"
-_DROPPED = re.compile(rb"\st=[\"']e[\"']|(</(\w+:)?f>|<(\w+:)?f[^>]*/>)" + _VALUE)
+_ERROR = rb"<(\w+:)?c\s([^>]*\s)?t=[\"']e[\"']"
+_NO_TEXT = rb"<(\w+:)?c(?=[\s>])(?![^>]*\st=[\"']str)[^>]*>"
+_FORMULA = rb"\s*<(\w+:)?f([^>]*/|[^>]*>[^<]*</(\w+:)?f)>"
+_NO_VALUE = rb"\s*(<(\w+:)?v\s*/>|<(\w+:)?v></(\w+:)?v>)?\s*</(\w+:)?c>"
+_DROPPED = re.compile(_ERROR + b"|" + _NO_TEXT + _FORMULA + _NO_VALUE)
 
 
 def ending(path: Path) -> str:

@@ -185,7 +185,6 @@ WITH_NA = {
     "ranks.csv": "Rank,Gene\n1,CD3D\n2,MS4A1\n3,NA\n",  # RANK is a gene, too
     "marks.csv": "Gene,Selected\nCD3D,x\nLYZ,\nMS4A1,X\nNA,✓\n",
     "german.csv": "Gen;log2FC\nCD3D;1,5\nMS4A1;2,25\nNA;0,1\n",
-    "caption.csv": "Table S1. Genes of X,\nassay,kind\nCD3D,a\nMS4A1,b\nNA,c\n",
     "excluded.csv": "gene,exclude\nCD3D,\nMS4A1,no\nLYZ,yes\nNA,\n",
     "chosen.csv": ",selection,rank\nCD3D,True,1\nLYZ,False,\nMS4A1,True,2\nNA,True,3\n",
     "sets.json": '{"T": ["CD3D"], "B": ["MS4A1"], "x": ["MS4A1", "NA"]}',
@@ -253,12 +252,17 @@ UNCLEAR = {
     "dash.txt": "CD3D\n-\nMS4A1\n",
     "scores.csv": "score\n1.5\n2.5\n0.3\n",
     # genes that nobody knows, below a title, or beside what may be genes, too
+    "caption.csv": "Table S1. Genes of X,\nassay,kind\nCD3D,a\nMS4A1,b\nNA,c\n",
+    "no_head.csv": "class,\nreporter,adcy5\nprobe,CD79A\n",
+    "in_lower_case.csv": "T,bach1-it2,x\nB,ACER2,y\n",
+    "pairs.txt": "chr,\nchr1,own1\nX,own2\n",
     "title.tsv": "Genes\t\ngene\tnote\nown1\tx\nown2\ty\n",
     "fish_roles.csv": "role,\ngene,own1\ncontrol,own2\n",
     "fish_classes.csv": "own1,target\nown2,reporter\nown3,target\nown4,probe\n",
     "wells.csv": "well,what\nB12,x\nA1,y\n",
     "title.txt": "Table S1. Genes\nFeature\nown1\nown2\n",
     "numbers.txt": "1,own1\n2,own2\n",
+    "blanks.txt": f"CD3D\nx{' ' * 200_000}y\n",  # not in the square of their number
     "hidden.xlsx": {"hidden": [["gene"], ["CD3D"]], "Notes": [["a", "b"], ["c", "d"]]},
     "formula.xlsx": {"Sheet": [["gene", "price"], ["CD3D", "=1+1"]]},  # nobody computed it
     "urls.txt": "https://x.org/CD3D\nhttps://x.org/CD3E\n",
@@ -475,7 +479,7 @@ CHANGES = {
         (b"xmlns=", b"xmlns:x="),
     ],
     "without places": [(rb' r="[A-Z]*\d+"', b"")],
-    "of formats": [(rb'(<c r="\w+")(?=><f>)', rb'''\1 s='0' cm="1" t='str' vm="0"''')],
+    "of formats": [(rb'(<c r="\w+")(?=><f>)', rb'''\1 s='0' cm="1" t='n' vm="0"''')],
 }
 
 
