@@ -186,8 +186,8 @@ def test_files_beside_a_matrix(tmp_path):
         assert name in str(caught.value)
         (tmp_path / name).write_text(text)
     (tmp_path / "features.tsv").unlink()  # as R writes them
-    (tmp_path / "genes.csv").write_text('"gene_id","gene_name"\n"i","g1"\n"j","g2"\n')
-    (tmp_path / "barcodes.tsv").write_text("x\n" + "".join(f'"{cell}"\n' for cell in CELLS))
+    (tmp_path / "genes.csv").write_text('"i","g1"\n"j","g2"\n')
+    (tmp_path / "barcodes.tsv").write_text("".join(f'"{cell}"\n' for cell in CELLS))
     check(read_cells(path))
     io.mmwrite(path, sparse.coo_matrix(COUNTS))  # cells are in the rows, by their number
     check(read_cells(path))
