@@ -104,7 +104,7 @@ def test_pynndescent_is_one_that_scanpy_can_work_with():
 
 
 def test_what_holds_a_finding_is_there():
-    held_by = re.findall(r"`([\w/]+\.py)::(\w+)`", read("tests/findings.md"))
+    held_by = re.findall(r"`([\w/]+\.py)::(\w+)`", read("benchmarks/results/files.md"))
     gone = [name for file, name in held_by if f"def {name}(" not in read(f"tests/{file}")]
     assert held_by
     assert not gone
