@@ -212,8 +212,8 @@ def test_workers_end_with_what_started_them(pbmc, tmp_path, name, code):
     ends = [os.pidfd_open(int(worker)) for worker in workers]
     assert len(ends) >= 2
     process.send_signal(signal.Signals[f"SIG{name}"])
-    process.stderr.close()
-    assert process.wait() == code
+    process.communicate(timeout=120.0)  # a closed stderr would end it in another way
+    assert process.returncode == code
     for end in ends:
         assert select.select([end], [], [], 120.0)[0]  # a second usually
         os.close(end)
