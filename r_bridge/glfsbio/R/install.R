@@ -88,7 +88,7 @@ make_environment <- function(python, folder) {
     prefix <- paste0(basename(folder), ".new")
     # What sessions left that were killed.
     unlink(list.files(cache(), prefix, full.names = TRUE), recursive = TRUE)
-    new <- tempfile(prefix, normalizePath(cache()))
+    new <- check_path(tempfile(prefix, normalizePath(cache())))
     on.exit(unlink(new, recursive = TRUE))
     run_step(base_python(python), c("-I", "-m", "venv", new))
     python <- find_python(new)

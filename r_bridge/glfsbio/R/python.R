@@ -98,11 +98,15 @@ find_python <- function(python, source = "python") {
             "folder with ", inside[1L], ".", made_again(python, paste0(
                 " Create it with: python3 -m venv ", python)))
     # Not normalizePath(): a virtual environment is known by its link.
-    file <- file.path(normalizePath(dirname(file)), basename(file))
-    if (is.na(iconv(file))) # reticulate would fail without a reason
-        glfs_stop("R's locale cannot read the path ", file, ": start R with ",
+    check_path(file.path(normalizePath(dirname(file)), basename(file)))
+}
+
+# Without it R and reticulate would fail, and give no reason.
+check_path <- function(path) {
+    if (is.na(iconv(path)))
+        glfs_stop("R's locale cannot read the path ", path, ": start R with ",
             "LC_ALL=C.UTF-8, or have Python elsewhere, by R_USER_CACHE_DIR.")
-    file
+    path
 }
 
 # What a command prints, in a process of its own: R's library path would give
