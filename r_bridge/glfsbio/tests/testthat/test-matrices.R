@@ -47,6 +47,13 @@ test_that("all forms of a matrix give what the dense one gives", {
     expect_identical(ranks(efficiency), ranks(tapply(rep(1, 40), rownames(x), sum)))
 })
 
+# More than one block.
+local_blocks <- function(.local_envir = parent.frame()) {
+    old <- DelayedArray::getAutoBlockSize()
+    suppressMessages(DelayedArray::setAutoBlockSize(40 * 8 * 7))
+    withr::defer(suppressMessages(DelayedArray::setAutoBlockSize(old)), .local_envir)
+}
+
 test_that("values that are missing, infinite or no numbers are errors", {
     x <- cells()
     x["g3", "c5"] <- NA
@@ -80,13 +87,6 @@ test_that("names of genes must tell them apart, and say that a matrix is transpo
 in_files <- function(x, .local_envir = parent.frame()) {
     folder <- withr::local_tempdir(.local_envir = .local_envir)
     suppressMessages(HDF5Array::saveHDF5SummarizedExperiment(x, folder, replace = TRUE))
-}
-
-# More than one block.
-local_blocks <- function(.local_envir = parent.frame()) {
-    old <- DelayedArray::getAutoBlockSize()
-    suppressMessages(DelayedArray::setAutoBlockSize(40 * 8 * 7))
-    withr::defer(suppressMessages(DelayedArray::setAutoBlockSize(old)), .local_envir)
 }
 
 test_that("what is found in files is what is found in memory", {
