@@ -265,15 +265,13 @@ class Lookup:
         self, genes: Genes | None, argument: str, missing: Missing
     ) -> tuple[NDArray[np.bool_], list[Item]]:
         """Return which genes are asked for, and what is missing."""
-        items = [] if genes is None else names_in(genes, argument, patterns=True)
-        file = items if isinstance(items, PanelFile) else None
-        rows: Iterable[Any] = map(self.rows, items) if file is None else self.of_file(file.table)
-        is_named = np.zeros(self.n_genes, dtype=bool)
-        absent: list[Item] = []
-        for item, rows_of_item in zip(items, rows, strict=True):
-            is_named[list(rows_of_item)] = True
-            if not len(rows_of_item) and (file is not None or item not in self.flags):
-                absent.append(item)
+        items: Any = [] if genes is None else names_in(genes, argument, patterns=True)
+        of_file = isinstance(items, PanelFile)
+        rows = self.of_file(items.table) if of_file else [*map(self.rows, items)]
+        is_named = np.isin(np.arange(self.n_genes), [row for some in rows for row in some])
+        empty_flags = () if of_file else self.flags  # a flag need not have a gene
+        pairs = zip(items, rows, strict=True)
+        absent = [item for item, some in pairs if not len(some) and item not in empty_flags]
         if missing != "ignore":
             self.note_renamed(argument)
         return is_named, absent
@@ -305,8 +303,8 @@ def settled(adata: AnnData, request: Request, missing: Missing | None = None) ->
 def choose(adata: AnnData, request: Request) -> Problem:
     """Return a problem of the genes that a request leaves, which has those to ignore by names."""
     missing, ignore = request.missing, request.structure.ignore
-    controls, nameless = read.controls(adata), read.nameless(adata)
-    silent = controls | adata.var_names.isin(ignore or ())
+    controls = read.controls(adata)
+    barred = controls | read.nameless(adata) | adata.var_names.isin(ignore or ())
     included, excluded = np.zeros((2, adata.n_vars), dtype=bool)
     absent: list[Item] = []
     if request.include is None and request.exclude is None and request.symbols is None:
@@ -321,7 +319,7 @@ def choose(adata: AnnData, request: Request) -> Problem:
     both = adata.var_names[included & excluded]
     if len(both):
         raise InvalidValue(f"`include` has genes of `exclude`: {listed(both)}: remove them")
-    allowed = ~excluded & (included | ~(silent | nameless))
+    allowed = ~excluded & (included | ~barred)
     if adata.n_vars and not allowed.any():
         argument = "exclude" if request.exclude is not None or ignore is None else "ignore"
         raise InvalidValue(f"`{argument}` leaves no candidate gene: name fewer genes")
