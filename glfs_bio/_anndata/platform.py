@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,7 +115,7 @@ def _orderable(lookup: names.Lookup, platform: Platform) -> NDArray[np.bool_]:
 
 def _listed(genes: Any) -> pd.DataFrame:
     """What is given of genes that can be ordered: ``gene``, ``id``, and ``n_probes`` if known."""
-    if isinstance(genes, str) and not names.is_file(genes):
+    if isinstance(genes, str) and not Path(genes).is_file():
         raise NotFound(f"`platform` names {genes!r}: name a file or column of `adata.var`")
     called = names.names_in([*genes] if isinstance(genes, Mapping) else genes, "platform")
     if isinstance(called, PanelFile):
