@@ -90,10 +90,10 @@ class Named:
     """A panel that an argument names."""
 
     def __init__(
-        self, rows: Mapping[str, Sequence[int]], key: str | None = None, file: Any = None
+        self, rows: Mapping[str, Sequence[int]], key: str | None = None, table: Any = None
     ) -> None:
-        #: Key of the selection that it is, and the :class:`PanelFile` that it is from, or None
-        self.key, self.file = key, file
+        #: Key of the selection that it is, or None, and what its file says, a row per name
+        self.key, self.table = key, {} if table is None else table
         #: Rows of ``.var`` of every name, each name once; none of a name that is not in the data
         self.rows, self.names = rows, list(rows)
         self.absent = [name for name in rows if not rows[name]]
@@ -111,8 +111,7 @@ class Named:
 
     def in_file(self, column: str) -> dict[str, Any]:
         """What the file says of each name, where it does."""
-        values = () if self.file is None else self.file.table.get(column, ())
-        pairs = zip(self.names, values, strict=False)
+        pairs = zip(self.names, self.table.get(column, ()), strict=False)
         return {name: value for name, value in pairs if value and value == value}
 
 
@@ -364,9 +363,8 @@ def panel(
         if isinstance(panel, Named):
             return panel
     names = names_in(panel, argument)
-    file = names if isinstance(names, PanelFile) else None
-    rows = map(lookup.of, names) if file is None else lookup.of_file(file.table)
-    genes = Named(dict(zip(names, rows, strict=True)), file=file)
+    table = names.table if isinstance(names, PanelFile) else pd.DataFrame({"gene": names})
+    genes = Named(dict(zip(names, lookup.of_file(table), strict=True)), table=table)
     lookup.note_renamed(argument)
     if missing is not None:
         lookup.report(argument, genes.absent, missing if len(genes.genes) else "raise")
