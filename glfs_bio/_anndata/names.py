@@ -267,10 +267,10 @@ class Lookup:
         items: Any = [] if genes is None else names_in(genes, argument, patterns=True)
         of_file = isinstance(items, PanelFile)
         rows = self.of_file(items.table) if of_file else [*map(self.rows, items)]
-        is_named = np.isin(np.arange(self.n_genes), [row for some in rows for row in some])
+        is_named = np.isin(np.arange(self.n_genes), [row for of_item in rows for row in of_item])
         empty_flags = () if of_file else self.flags  # a flag need not have a gene
         pairs = zip(items, rows, strict=True)
-        absent = [item for item, some in pairs if not len(some) and item not in empty_flags]
+        absent = [item for item, of_item in pairs if not len(of_item) and item not in empty_flags]
         if missing != "ignore":
             self.note_renamed(argument)
         return is_named, absent
