@@ -90,10 +90,10 @@ class Named:
     """A panel that an argument names."""
 
     def __init__(
-        self, rows: Mapping[str, Sequence[int]], key: str | None = None, file: Any = None
+        self, rows: Mapping[str, Sequence[int]], key: str | None = None, table: Any = None
     ) -> None:
-        #: Key of the selection that it is, and the :class:`PanelFile` that it is from, or None
-        self.key, self.file = key, file
+        #: Key of the selection that it is, or None, and what its file says, a row per name
+        self.key, self.table = key, {} if table is None else table
         #: Rows of ``.var`` of every name, each name once; none of a name that is not in the data
         self.rows, self.names = rows, list(rows)
         self.absent = [name for name in rows if not rows[name]]
@@ -111,8 +111,7 @@ class Named:
 
     def in_file(self, column: str) -> dict[str, Any]:
         """What the file says of each name, where it does."""
-        values = () if self.file is None else self.file.table.get(column, ())
-        pairs = zip(self.names, values, strict=False)
+        pairs = zip(self.names, self.table.get(column, ()), strict=False)
         return {name: value for name, value in pairs if value and value == value}
 
 
@@ -265,15 +264,13 @@ class Lookup:
         self, genes: Genes | None, argument: str, missing: Missing
     ) -> tuple[NDArray[np.bool_], list[Item]]:
         """Return which genes are asked for, and what is missing."""
-        items = [] if genes is None else names_in(genes, argument, patterns=True)
-        file = items if isinstance(items, PanelFile) else None
-        rows: Iterable[Any] = map(self.rows, items) if file is None else self.of_file(file.table)
-        is_named = np.zeros(self.n_genes, dtype=bool)
-        absent: list[Item] = []
-        for item, rows_of_item in zip(items, rows, strict=True):
-            is_named[list(rows_of_item)] = True
-            if not len(rows_of_item) and (file is not None or item not in self.flags):
-                absent.append(item)
+        items: Any = [] if genes is None else names_in(genes, argument, patterns=True)
+        of_file = isinstance(items, PanelFile)
+        rows = self.of_file(items.table) if of_file else [*map(self.rows, items)]
+        is_named = np.isin(np.arange(self.n_genes), [row for of_item in rows for row in of_item])
+        empty_flags = () if of_file else self.flags  # a flag need not have a gene
+        pairs = zip(items, rows, strict=True)
+        absent = [item for item, of_item in pairs if not len(of_item) and item not in empty_flags]
         if missing != "ignore":
             self.note_renamed(argument)
         return is_named, absent
@@ -305,8 +302,8 @@ def settled(adata: AnnData, request: Request, missing: Missing | None = None) ->
 def choose(adata: AnnData, request: Request) -> Problem:
     """Return a problem of the genes that a request leaves, which has those to ignore by names."""
     missing, ignore = request.missing, request.structure.ignore
-    controls, nameless = read.controls(adata), read.nameless(adata)
-    silent = controls | adata.var_names.isin(ignore or ())
+    controls = read.controls(adata)
+    barred = controls | read.nameless(adata) | adata.var_names.isin(ignore or ())
     included, excluded = np.zeros((2, adata.n_vars), dtype=bool)
     absent: list[Item] = []
     if request.include is None and request.exclude is None and request.symbols is None:
@@ -321,7 +318,7 @@ def choose(adata: AnnData, request: Request) -> Problem:
     both = adata.var_names[included & excluded]
     if len(both):
         raise InvalidValue(f"`include` has genes of `exclude`: {listed(both)}: remove them")
-    allowed = ~excluded & (included | ~(silent | nameless))
+    allowed = ~excluded & (included | ~barred)
     if adata.n_vars and not allowed.any():
         argument = "exclude" if request.exclude is not None or ignore is None else "ignore"
         raise InvalidValue(f"`{argument}` leaves no candidate gene: name fewer genes")
@@ -366,9 +363,8 @@ def panel(
         if isinstance(panel, Named):
             return panel
     names = names_in(panel, argument)
-    file = names if isinstance(names, PanelFile) else None
-    rows = map(lookup.of, names) if file is None else lookup.of_file(file.table)
-    genes = Named(dict(zip(names, rows, strict=True)), file=file)
+    table = names.table if isinstance(names, PanelFile) else pd.DataFrame({"gene": names})
+    genes = Named(dict(zip(names, lookup.of_file(table), strict=True)), table=table)
     lookup.note_renamed(argument)
     if missing is not None:
         lookup.report(argument, genes.absent, missing if len(genes.genes) else "raise")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from ..cells import noise
 from ..cells.cells import StructureSpec, build_cells
 from ..criterion.platform import AS_REFERENCE, Detection
 from ..data.matrix import RowMatrix, doubled, with_values
-from ..errors import InvalidType, InvalidValue, NotFound, Refusal, listed, naming, note, short
+from ..errors import InvalidValue, NotFound, Refusal, listed, naming, note, short
 from ..measures.genes import sums
 from ..options import FEWEST_CELLS, neighbor_frequencies
 from ..vendors.forecast import N_NEIGHBORS, Spillover, bits
@@ -115,16 +115,12 @@ def _orderable(lookup: names.Lookup, platform: Platform) -> NDArray[np.bool_]:
 
 def _listed(genes: Any) -> pd.DataFrame:
     """What is given of genes that can be ordered: ``gene``, ``id``, and ``n_probes`` if known."""
-    if isinstance(genes, str | Path):
-        if not Path(genes).is_file():
-            raise NotFound(f"`platform` names {str(genes)!r}: name a file or column of `adata.var`")
-        with naming(path="platform"):
-            genes = read_panel(genes)
-    if isinstance(genes, PanelFile):
-        return genes.table.rename(columns={"n_probe_sets": "n_probes"})
-    if not isinstance(genes, Collection) or not all(isinstance(gene, str) for gene in genes):
-        raise InvalidType("`platform` has genes that are no names: give names, a file or a column")
-    table = pd.DataFrame({"gene": list(genes), "id": ""}, dtype=object)
+    if isinstance(genes, str) and not Path(genes).is_file():
+        raise NotFound(f"`platform` names {genes!r}: name a file or column of `adata.var`")
+    called = names.names_in([*genes] if isinstance(genes, Mapping) else genes, "platform")
+    if isinstance(called, PanelFile):
+        return called.table.rename(columns={"n_probe_sets": "n_probes"})
+    table = pd.DataFrame({"gene": called, "id": ""}, dtype=object)
     return table.assign(n_probes=genes.values()) if isinstance(genes, Mapping) else table
 
 

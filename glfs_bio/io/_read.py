@@ -413,12 +413,10 @@ def _values(
             rows += map("_".join, zip(*keys, strict=True))
             texts = chunk.select_dtypes(exclude="number")
             if len(texts.columns) and set(chunk.dtypes) != {np.dtype(bool)}:
-                first, columns = texts.iloc[:, 0], listed(heads[column] for column in texts)
-                is_text = pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()
-                at = int(is_text.to_numpy().argmax())
-                text = f"has texts in columns ({columns}), as {first.iloc[at]!r}"
-                where = f"in row {rows[len(rows) - len(chunk) + at]}"
-                raise bad_file(path, f"{text} {where}: remove them, or write numbers with points")
+                first, columns = texts.iloc[:, 0].dropna(), listed(heads[n] for n in texts)
+                row = pd.to_numeric(first.astype(str), errors="coerce").isna().idxmax()
+                text = f"has texts in columns ({columns}), as {first[row]!r} in row {rows[row]}"
+                raise bad_file(path, f"{text}: remove them, or write numbers with points")
             blocks.append(chunk.to_numpy(dtype=np.float64))
     return rows, np.concatenate(blocks)
 

@@ -476,7 +476,7 @@ def _table(
     mean_count = np.full(adata.n_vars + 1, np.nan)
     if counts is not None:
         mean_count[:-1] = counts.weighted_sums(np.full((adata.n_obs, 1), 1.0 / adata.n_obs))[:, 0]
-    is_order = panel.file is not None and "force" in panel.file.table
+    is_order = "force" in panel.table
     return items.assign(
         rank=np.arange(1, len(items) + 1),
         gene=items["symbol"].where(items["symbol"] != "", items["name"]),

@@ -124,11 +124,9 @@ def resolve_genes(
         rows, n_probes = frame["place"].to_numpy(), resolver.n_probes
         has_probes = True if n_probes is None else np.append(n_probes, [0])[rows] >= 1
         columns[f"{key_added}_orderable"] = (rows >= 0) & has_probes
-    sources = {"genes": said_of(genes), "nomenclature": said_of(nomenclature)}
-    params = {"symbols": symbols, "ids": ids, **sources}
-    params["nomenclature"] = species or sources["nomenclature"]
-    content = {"table": table, "species": resolver.species}
-    content["source"] = sources["genes"] or sources["nomenclature"] or SHIPPED
+    source, past = said_of(genes), said_of(nomenclature)
+    params = {"symbols": symbols, "ids": ids, "genes": source, "nomenclature": species or past}
+    content = {"table": table, "species": resolver.species, "source": source or past or SHIPPED}
     entry = results.envelope("names", params, packages=("pandas",), **content)
     results.store(adata, key_added, entry, var=columns)
     return None
