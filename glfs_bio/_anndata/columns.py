@@ -16,7 +16,7 @@ from ..labels import Labels, as_numbers, batch_names, coded, is_whole
 from ..measures import labels as by_panel
 from ..measures import space
 from ..measures.cells import N_NEIGHBORS
-from . import read
+from . import expression, read
 from .read import find
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 
 #: Where squidpy keeps coordinates and its graph, in ``.obsm`` and ``.uns``.
 COORDINATES, GRAPH = "spatial", "spatial_neighbors"
+#: Labels of no cells.
+_NOBODY = Labels(np.empty(0, dtype=np.intp), np.empty(0))
 #: What an argument with a number for each gene may be; documentation shows it.
 PerGene = str | Mapping[str, float] | float
 
@@ -40,7 +42,15 @@ PerGene = str | Mapping[str, float] | float
 def labels(
     adata: AnnData, name: str, argument: str = "labels", *, at_least: Literal[1, 2] = 1
 ) -> Labels:
-    """Return a column of ``.obs`` as labels, `at_least` so many; messages call it `argument`."""
+    """Return a column of ``.obs`` as labels, `at_least` so many; messages call it `argument`.
+
+    Of cells that were left out there are names alone, of the column whose types were kept.
+    """
+    if adata.n_obs == 0:
+        column, types = expression.left_out(adata, _NOBODY)
+        if name != column:
+            read.need_cells(adata, argument, name)
+        return _NOBODY._replace(categories=np.array(types.labels, dtype=object))
     cell_labels, none = coded(find(adata, "obs", name, argument), argument, name)
     if len(cell_labels.names) < at_least:
         raise InvalidValue(f"`{argument}={short(name)}` needs {at_least} labels: choose another")
@@ -49,8 +59,25 @@ def labels(
     return cell_labels
 
 
+def large(adata: AnnData, name: str, least: int) -> Labels:
+    """Return a column of ``.obs`` as labels, without those of few cells, which are said."""
+    cell_labels = labels(adata, name)
+    n_cells = np.bincount(cell_labels.codes + 1, minlength=1 + len(cell_labels.names))[1:]
+    is_large = n_cells >= least
+    names = np.array(cell_labels.names, dtype=object)
+    if not is_large.any():
+        raise InvalidValue(f"`labels={short(name)}` has no type of {least} cells: merge types")
+    if not is_large.all():
+        few = listed(names[~is_large])
+        note(f"`labels={short(name)}`: types of fewer than {least} cells are left out: {few}.")
+    codes = np.append(np.where(is_large, np.cumsum(is_large) - 1, -1), -1)
+    return Labels(codes[cell_labels.codes], names[is_large])
+
+
 def labels_or_numbers(adata: AnnData, name: str, argument: str, instead: str) -> Labels | Array:
     """Return a column of ``.obs`` as labels, or as decimal numbers; whole ones are refused."""
+    if adata.n_obs == 0:
+        return labels(adata, name, argument)
     column = find(adata, "obs", name, argument)
     kind = column.dtype
     if kind.kind in "mMc" or isinstance(kind, pd.PeriodDtype):  # times, and complex numbers
@@ -98,6 +125,7 @@ def neighbours(
 ) -> sparse.csr_array:
     """Return neighbours in space, of squidpy or by coordinates, none across sections or regions."""
     checks.texts(spatial=spatial, library_key=library_key, or_none=True)
+    read.need_cells(adata, "spatial", spatial)
     if spatial is None:
         spatial = GRAPH if GRAPH in adata.uns else COORDINATES
     if library_key is None:

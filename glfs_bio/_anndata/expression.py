@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from .. import codec
 from ..data.matrix import RowMatrix, with_values
+from ..errors import InvalidValue
 from ..labels import Labels
-from . import read
+from . import read, results
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -30,6 +32,8 @@ _SHARE, _CELLS, FOLD = 0.25, 3, 2.0
 #: It is off elsewhere: all other cells express it at most so many times as often, or, where ambient
 #: RNA is in every cell, such as INS in pancreas, their mean is at most such a share.
 OFF, _AMBIENT = 0.5, 0.1
+#: Values of genes over all cells and those of each label.
+_OF_GENES = ("shares", "means", "linear", "variances")
 #: Means below this count as this, where they are divided by one another.
 _LEAST_MEAN = 1e-9
 
@@ -53,6 +57,8 @@ class Expression:
     #: Means of the values, and of these without logarithms, which are compared
     means: Array
     linear: Array
+    #: Variances of the values
+    variances: Array
     #: Whether any value is negative: then no gene is on or off
     negative: bool
 
@@ -62,13 +68,14 @@ class Expression:
         if labels is None:
             labels = Labels(np.full(data.shape[0], -1), np.empty(0))
         (*sums, sizes, n_negative), _ = data.sweep(_sums, *labels, unit)
-        shares, means, linear = (np.asarray(total) / np.maximum(sizes, 1.0) for total in sums)
-        return cls(labels.names, sizes, shares, means, linear, bool(n_negative > 0))
+        of_cells = (np.asarray(total) / np.maximum(sizes, 1.0) for total in sums)
+        shares, means, linear, squares = of_cells
+        variances = np.maximum(squares - means**2, 0.0)
+        return cls(labels.names, sizes, shares, means, linear, variances, bool(n_negative > 0))
 
     def only(self, genes: Index) -> Self:
         """Return the same of some genes."""
-        shares, means, linear = self.shares[genes], self.means[genes], self.linear[genes]
-        return replace(self, shares=shares, means=means, linear=linear)
+        return replace(self, **{name: getattr(self, name)[genes] for name in _OF_GENES})
 
     @cached_property
     def folds(self) -> Array:
@@ -132,12 +139,45 @@ class Expression:
         return np.asarray(np.maximum(total, 0.0) / n_cells)
 
 
+def of_all_genes(
+    adata: AnnData, labels: Labels | None, layer: str | None, *, with_linear: bool = True
+) -> Expression:
+    """Return where all genes are expressed."""
+    if adata.n_obs == 0:
+        return left_out(adata, labels)[1]
+    data = read.row_matrix(adata, layer)
+    unit = read.unit_of_logarithms(adata, data) if with_linear else 0.0
+    return Expression.of(data, labels, unit=unit)
+
+
+def left_out(adata: AnnData, labels: Labels | None) -> tuple[str, Expression]:
+    """Return a column of labels, and expression, of cells that were left out, by their structure.
+
+    Without `labels` it is that over all cells.
+    """
+    genes = results.checksum("/".join(adata.var_names))
+    for entry in adata.uns.values():
+        is_structure = results.kind_of(entry) == "structure" and "moments" in entry
+        if is_structure and codec.scalar(entry["made_of"]["genes"]) == genes:
+            moments = entry["moments"]
+            names = [] if labels is None else [str(name) for name in moments["labels"]]
+            of_cells = {name: np.asarray(moments[name], float) for name in ("sizes", *_OF_GENES)}
+            parts = {name: values[..., : 1 + len(names)] for name, values in of_cells.items()}
+            expression = Expression(labels=names, negative=bool(moments["negative"]), **parts)
+            return str(codec.scalar(moments["column"])), expression
+    text = "these cells were left out, without the moments of these genes"
+    raise InvalidValue(f"`adata` has no cells: {text}: run `glfs_bio.pp.structure` with cells")
+
+
 def of_genes(adata: AnnData, genes: Index, labels: Labels | None, layer: str | None) -> Expression:
     """Return where genes are expressed; shares and folds are NaN with negative values."""
-    order, rows = np.unique(genes, return_inverse=True)
-    data = read.row_matrix(adata, layer)
-    unit = read.unit_of_logarithms(adata, data)
-    expression = Expression.of(RowMatrix(data, genes=order), labels, unit=unit).only(rows)
+    if adata.n_obs == 0:
+        expression = of_all_genes(adata, labels, layer).only(genes)
+    else:
+        order, rows = np.unique(genes, return_inverse=True)
+        data = read.row_matrix(adata, layer)
+        unit = read.unit_of_logarithms(adata, data)
+        expression = Expression.of(RowMatrix(data, genes=order), labels, unit=unit).only(rows)
     if not expression.negative:
         return expression
     unknown = np.full_like(expression.shares, np.nan)
@@ -155,8 +195,15 @@ def _sums(
     cells = members(codes[rows], len(categories))
     sums = block.T @ cells
     linear = _unlogged(block, unit).T @ cells if unit else sums
+    squares = _squared(block).T @ cells
     negative = np.asarray(float(block.min() < 0))
-    return ((block > 0).T @ cells, sums, linear, cells.sum(axis=0), negative), None
+    return ((block > 0).T @ cells, sums, linear, squares, cells.sum(axis=0), negative), None
+
+
+def _squared(block: Matrix) -> Matrix:
+    if sparse.issparse(block):
+        return with_values(block, _squared(block.data))
+    return np.square(block, dtype=np.float64)
 
 
 def _unlogged(block: Matrix, unit: float) -> Matrix:

@@ -211,6 +211,9 @@ def store(adata: AnnData, key: str, entry: Mapping[str, Any], **contents: Any) -
             container[name] = _column(values[name], container.index) if is_table else values[name]
     stored = [result for result in adata.uns.values() if kind_of(result)]
     last_written = max((int(codec.scalar(result["written"])) for result in stored), default=0)
+    if entry.get("kind") == "structure" and "written" not in entry:
+        genes = {"genes": checksum("/".join(adata.var_names))}
+        entry = {**entry, "made_of": {**entry["made_of"], **genes}}
     if "panels" in entry.get("made_of", ()):
         columns = {"columns": _columns(adata, entry["params"])}
         entry = {**entry, "made_of": {**entry["made_of"], **columns}}
@@ -418,7 +421,7 @@ def most_genes(adata: AnnData) -> int:
     for key, entry in adata.uns.items():
         if isinstance(entry, Mapping) and f"{key}_rank" in adata.var:
             n_genes.append(int(codec.scalar(entry.get("n_tested", 0))))
-        elif isinstance(entry, Mapping) and {"sets", "set_of_cell"} <= entry.keys():
+        elif kind_of(entry) == "structure":
             n_genes.append(np.size(entry["sets"]["0"]["variance"]))
     return max(n_genes)
 
@@ -445,6 +448,8 @@ def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | 
 
 def _columns(adata: AnnData, params: Mapping[str, Any]) -> dict[str, str]:
     """Return checksums of the columns of ``.obs`` that parameters name."""
+    if adata.n_obs == 0:  # they were left out
+        return {}
     texts = codec.text_of(params).replace('\\"', '"').split('"')
     named = {name: pd.factorize(np.ravel(adata.obs[name])) for name in adata.obs if name in texts}
     return {name: checksum(codes, repr([*map(str, of)])) for name, (codes, of) in named.items()}
@@ -453,7 +458,7 @@ def _columns(adata: AnnData, params: Mapping[str, Any]) -> dict[str, str]:
 def _sums(adata: AnnData, layer: str | None) -> str:
     """Return a checksum of names of genes and of their sums over cells, whatever the container."""
     data = read.matrix_or_none(adata, layer)
-    if not isinstance(data, IN_MEMORY):
+    if not isinstance(data, IN_MEMORY) or adata.n_obs == 0:
         return _UNKNOWN
     weights = np.linspace(1.0, 2.0, adata.n_obs)  # each cell its own, as cells may change places
     sums = RowMatrix(data).weighted_sums(weights)

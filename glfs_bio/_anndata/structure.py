@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from anndata import AnnData
+from scipy import sparse
 
 from .. import checks, codec
 from ..cells import noise
@@ -25,7 +27,7 @@ from . import names, read, results
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anndata import AnnData
+    from numpy.typing import NDArray
 
     from .._typing import Array, Index
     from ..criterion.criterion import Target
@@ -38,8 +40,18 @@ KEY = "glfs_structure"
 #: Key of the view of all genes in ``.obsm`` and ``.uns``.
 ALL_GENES = "glfs_all_genes"
 #: What is stored of each set of cells next to its rows of ``.obsm`` and columns of ``.varm``.
-_NUMBERS = {"assay_noise": float, "noise_level": float, "graph_components": int, "chance": float}
+_NUMBERS = {
+    "n_cells": int,
+    "label": str,
+    "assay_noise": float,
+    "noise_level": float,
+    "graph_components": int,
+    "chance": float,
+}
 _ARRAYS = ("stiffness", "variance", "residuals", "units")
+_OF_TYPES = "type_means"
+#: Of types of fewer cells nothing is stored.
+FEWEST_OF_TYPE = 10
 #: A gene sets no more than this share of the noise of the platform, where there are so many genes:
 #: .16 of 33 genes of osmFISH, and .03 of whole transcriptomes.
 _MOST, _MANY_GENES = 0.5, 20
@@ -80,12 +92,15 @@ class Structure(NamedTuple):
 def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
     """Return how a structure is computed, where `use_rep` may name one that is kept."""
     checks.texts(or_none=True, use_rep=spec.use_rep)
+    if adata.n_obs == 0 and spec.use_rep is None and KEY in adata.uns:
+        spec = replace(spec, use_rep=KEY)
     if spec.use_rep is None or results.kind_of(adata.uns.get(spec.use_rep)) != "structure":
         return spec
     for name in OF_STORED:
         value = getattr(spec, name)
         if value is not None:
-            raise InvalidValue(f"`{name}={short(value)}` conflicts with `use_rep`: leave it out")
+            text = f"`{name}={short(value)}` conflicts with the stored structure of `use_rep`"
+            raise InvalidValue(f"{text}: leave it out")
     stored: StructureSpec
     stored = results.restored(adata, spec.use_rep, "structure", StructureSpec, argument="use_rep")
     return replace(stored, stored_key=spec.use_rep)
@@ -98,11 +113,17 @@ def structure_of(
     if keep:
         read.writable(adata)
     inputs = read.inputs(adata, spec) if inputs is None else inputs
-    made_of = checksums(adata, inputs, spec)
+    if adata.n_obs == 0:
+        made_of = {"spec": spec.text(), "genes": results.checksum("/".join(adata.var_names))}
+    else:
+        made_of = checksums(adata, inputs, spec)
     slot = slot_of(made_of["spec"])
     for key in (KEY, slot) if spec.stored_key is None else (spec.stored_key,):
         if key in adata.obsm and _is_of(adata.uns.get(key), made_of):
-            return _stored(adata, key, spec)
+            return _stored(adata, key, spec, inputs["batch"])
+    if adata.n_obs == 0:
+        text = "these cells were left out, and no such structure of them and of these genes is here"
+        raise InvalidValue(f"`adata` has no cells: {text}: run `glfs_bio.pp.structure` with cells")
     if spec.stored_key is not None:
         key = short(spec.stored_key)
         raise InvalidValue(f"`use_rep={key}` is outdated: run `glfs_bio.pp.structure(adata)`")
@@ -248,41 +269,73 @@ def _warn_of_units(adata: AnnData, data: RowMatrix, sets: Sequence[Cells]) -> No
             caution(text)
 
 
-def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key: str) -> None:
-    """Write a structure to ``.obsm[key]``, ``.varm[key]`` and ``.uns[key]``."""
+def with_types(structure: Structure, codes: Index, n_types: int) -> Structure:
+    """Return a structure with the mean coordinates of types of cells, in sets that have enough."""
+    sets = []
+    for cells, rows in zip(structure.sets, structure.rows, strict=True):
+        n_cells = np.bincount(codes[rows] + 1, minlength=1 + n_types)
+        is_few = n_cells < FEWEST_OF_TYPE
+        types, means = cells.means_of(np.where(is_few[codes[rows] + 1], -1, codes[rows]))
+        type_means = np.full((len(means), n_types), np.nan)
+        type_means[:, types] = means
+        sets.append(replace(cells, type_means=type_means))
+    return structure._replace(sets=sets)
+
+
+def without_cells(adata: AnnData, key: str) -> AnnData:
+    """Return the genes with a structure, and nothing else of the cells but the name of labels."""
+    column = codec.restored(adata.uns[key]["moments"]["column"])
+    nobody = adata[:0]
+    return AnnData(
+        sparse.csr_matrix(nobody.shape, dtype=np.float32),
+        nobody.obs[[] if column is None else [column]].astype(str),
+        nobody.var.copy(),
+        obsm={key: nobody.obsm[key]},
+        varm={key: nobody.varm[key]},
+        uns={key: adata.uns[key]},
+    )
+
+
+def store(
+    adata: AnnData, structure: Structure, made_of: Mapping[str, str], key: str, **content: Any
+) -> None:
+    """Write a structure to ``.obsm[key]``, ``.varm[key]`` and ``.uns[key]``, there with more."""
     sets = structure.sets
     rank = max(subset.basis.shape[1] for subset in sets)
     cells = np.zeros((adata.n_obs, rank))
     genes = np.zeros((adata.n_vars, len(sets) * rank))
-    number = np.full(adata.n_obs, -1)
     blocks = {}
     for i, (subset, rows) in enumerate(zip(sets, structure.rows, strict=True)):
         r = subset.basis.shape[1]
         cells[rows, :r] = subset.basis
         genes[:, i * rank : i * rank + r] = subset.projections
-        number[rows] = i
         blocks[str(i)] = {name: getattr(subset, name) for name in (*_ARRAYS, *_NUMBERS)}
+        if subset.type_means is not None:
+            blocks[str(i)][_OF_TYPES] = subset.type_means
     entry = results.envelope(
         "structure",
         codec.storable(structure.spec),
         made_of,
         request=structure.spec.text(),
-        set_of_cell=number,
         sets=blocks,
+        **content,
     )
     results.store(adata, key, entry, obsm={key: cells}, varm={key: genes})
 
 
-def _stored(adata: AnnData, key: str, spec: StructureSpec) -> Structure:
-    entry = adata.uns[key]
-    number = np.asarray(entry["set_of_cell"])
-    coordinates, projections = np.asarray(adata.obsm[key]), np.asarray(adata.varm[key])
+def _stored(adata: AnnData, key: str, spec: StructureSpec, batch: NDArray[Any] | None) -> Structure:
+    blocks = adata.uns[key]["sets"]
+    coordinates, projections = (np.asarray(of[key], float) for of in (adata.obsm, adata.varm))
     rank = coordinates.shape[1]
-    sets, rows = [], []
-    for i in range(len(entry["sets"])):
-        block = entry["sets"][str(i)]
-        rows.append(np.flatnonzero(number == i))
-        values: dict[str, Any] = {name: np.asarray(block[name]) for name in _ARRAYS}
+    rows = [np.arange(adata.n_obs)] * len(blocks)
+    if batch is not None:
+        rows = [cells for _, cells in split(batch, adata.n_obs) if cells is not None]
+    sets = []
+    for i in range(len(blocks)):
+        block = blocks[str(i)]
+        values: dict[str, Any] = {name: np.asarray(block[name], float) for name in _ARRAYS}
+        if _OF_TYPES in block:
+            values[_OF_TYPES] = np.asarray(block[_OF_TYPES], float)
         r = len(values["stiffness"])
         values |= {name: kind(codec.scalar(block[name])) for name, kind in _NUMBERS.items()}
         basis = np.ascontiguousarray(coordinates[rows[i], :r])

@@ -135,11 +135,9 @@ class MeasuredPanel:
         distance, unexplained = np.zeros((2, len(first)))
         work = np.zeros((len(first), len(self.genes)))
         for number, (posterior, labels) in enumerate(zip(self.posteriors, codes, strict=True)):
-            present = np.unique(labels[labels >= 0])
-            cells = self.criterion.cells(number)
-            means = np.zeros((n_labels, cells.shape[1]))
-            for label in present:
-                means[label] = cells[labels == label].mean(axis=0)
+            present, within = self.criterion.sets[number].means_of(labels)
+            means = np.zeros((n_labels, len(within)))
+            means[present] = self.criterion.cells(number, within.T)
             both = np.isin(first, present) & np.isin(second, present)
             difference = both.astype(float)[:, None] * (means[first] - means[second])
             distance += np.sum(difference**2, axis=1)

@@ -65,8 +65,9 @@ def restore(adata: ad.AnnData, records: Mapping[str, Any], names: Mapping[str, s
         if entry["table"] is not None:  # of an order, which people change
             record["table"] = entry["table"]
         arrays = content.get("arrays")
-        if arrays is not None and (len(arrays["obsm"]), len(arrays["varm"])) == adata.shape:
-            adata.obsm[key], adata.varm[key] = arrays["obsm"], arrays["varm"]
+        n_cells = None if arrays is None or adata.n_obs == 0 else len(arrays["obsm"])
+        if arrays is not None and (n_cells or 0, len(arrays["varm"])) == adata.shape:
+            adata.obsm[key], adata.varm[key] = arrays["obsm"][: n_cells or 0], arrays["varm"]
         elif record["kind"] == "structure" and key != KEY:
             text = "is that of other genes or cells: it is left out"
             note(f"The structure under {quoted(key)} {text}.")
@@ -109,15 +110,20 @@ def _renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]
 def take_apart(adata: ad.AnnData, X_name: str) -> dict[str, Any]:
     """The reverse, with the names of what has no plain form in R.
 
-    A structure is of the very numbers of a matrix, which R has in another form.
+    A structure is of the very numbers of a matrix, which R has in another form, unless the cells
+    were left out.
     """
     if X_name in adata.layers:
         raise InvalidValue(f"`X_name={short(X_name)}` is the name of a layer: choose another")
-    matrices = {} if adata.X is None else {X_name: read.row_matrix(adata).loaded().T}
-    matrices |= {name: read.row_matrix(adata, name).loaded().T for name in read.layers(adata)}
+    if adata.n_obs == 0:
+        matrices = {X_name: sparse.csc_matrix(adata.shape[::-1])}
+    else:
+        matrices = {} if adata.X is None else {X_name: read.row_matrix(adata).loaded().T}
+        matrices |= {name: read.row_matrix(adata, name).loaded().T for name in read.layers(adata)}
     kinds = {key: results.kind_of(entry) for key, entry in adata.uns.items()}
     computed = {key for key in (*kinds, *adata.obsm) if read.COMPUTED.fullmatch(key)}
-    records = [key for key in kinds if kinds[key] not in (None, "structure")]
+    in_python = (None, "structure") if adata.n_obs else (None,)
+    records = [key for key in kinds if kinds[key] not in in_python]
     graphs = _graphs(adata)
     # a graph that no entry of `.uns` names is none that Python would use
     pairs = [key for key in adata.obsp if key in graphs or not _is_graph(key)]

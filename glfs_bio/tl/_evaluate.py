@@ -226,6 +226,7 @@ def evaluate_panel(
     request = _request(adata, panels, preserve, layer, symbols=symbols, platform=platform)
     groups = catalogue.asked_for(
         measures,
+        has_cells=adata.n_obs > 0,
         labels=labels,
         domains=spatial if domains is None else domains,
         counts_layer=counts_layer,
@@ -259,7 +260,7 @@ def evaluate_panel(
     evaluation = Evaluation(
         adata, basis, groups, random_state, coded, counts, graph, tissue, sets, spills
     )
-    if coded is not None:
+    if coded is not None and adata.n_obs:
         columns.log_few(coded, evaluation.readings)
     prefixes = evaluation.prefixes(panels, sizes)
     rows: list[dict[str, Any]] = []

@@ -65,7 +65,7 @@ class Prefix:
     random_state: int | None
     #: Rows of ``.var`` that are in memory, sorted, and their expression and counts in all cells.
     loaded: Index
-    values_loaded: Matrix
+    values_loaded: Matrix | None
     counts_loaded: Matrix | None
     #: Results beside the measures.
     tables: dict[str, Any] = field(default_factory=dict)
@@ -77,7 +77,8 @@ class Prefix:
 
     def values_of(self, genes: Index) -> Matrix:
         """Return the expression of genes that are in memory, in their order."""
-        return self.values_loaded[:, np.searchsorted(self.loaded, genes)]
+        values: Matrix = self.values_loaded
+        return values[:, np.searchsorted(self.loaded, genes)]
 
     @cached_property
     def values(self) -> Matrix:
@@ -139,7 +140,7 @@ class Evaluation:
             read_together += self._random_in_space(size)
         genes = np.unique(np.concatenate(read_together))
         counts = None if self.counts is None else RowMatrix(self.counts, genes=genes).loaded()
-        values = read.columns(self.adata, genes, self.basis.layer)
+        values = read.columns(self.adata, genes, self.basis.layer) if self.adata.n_obs else None
         return [Prefix(*of_size, self.random_state, genes, values, counts) for of_size in sized]
 
     def rows(self, prefix: Prefix) -> list[Row]:
@@ -162,9 +163,12 @@ class Evaluation:
 
     def columns(self, prefix: Prefix, key: str) -> dict[str, dict[str, Array]]:
         """Return columns of cells and genes for a panel."""
+        of_genes = {f"{key}_r2": prefix.r2}
+        if not self.adata.n_obs:
+            return {"var": of_genes}
         cells = prefix.panel.measured.unexplained_cells()
         of_cells = self.basis.structure.of_all_cells(cells, self.adata.n_obs)
-        return {"obs": {f"{key}_unexplained": of_cells}, "var": {f"{key}_r2": prefix.r2}}
+        return {"obs": {f"{key}_unexplained": of_cells}, "var": of_genes}
 
     @cached_property
     def all_genes(self) -> View:
@@ -258,11 +262,10 @@ class Evaluation:
         ]
         structure = self.basis.structure
         if len(structure.rows) > 1:
-            batches: Any = read.batches(self.adata, structure.spec.batch_key)
             shares = criterion.preserved_in_sets(prefix.genes)[-1]
-            for cells, share in zip(structure.rows, shares, strict=True):
-                batch = str(batches[cells[0]])
-                rows.append(row("preserved_in_batch", share, all_genes=1.0, reading=batch))
+            for cells, share in zip(structure.sets, shares, strict=True):
+                reading = {"all_genes": 1.0, "reading": cells.label}
+                rows.append(row("preserved_in_batch", share, **reading))
         if detection.varies:
             low, high = forecasts.ends(self.on_platform.preserved_in_draws(prefix.genes))
             preserved = self.on_platform.preserved(prefix.genes)[-1]
@@ -277,6 +280,8 @@ class Evaluation:
 
     def _genes(self, prefix: Prefix) -> list[Row]:
         median = np.nanmedian(prefix.r2) if np.isfinite(prefix.r2).any() else np.nan
+        if prefix.values_loaded is None:
+            return [row("imputed", median)]
         correlation, n_effective = redundancy(prefix.values)
         redundant = [row("mean_correlation", correlation), row("n_effective", n_effective)]
         return [row("imputed", median), *redundant]
@@ -393,7 +398,7 @@ class Evaluation:
             down = order[axis.genes[order] < 0][::-1][:_GENES]
             described: Row = {"share": axis.share, "genes_up": ", ".join(names[up])}
             described["genes_down"] = ", ".join(names[down])
-            if self.labels is not None:
+            if self.labels is not None and self.adata.n_obs:
                 codes = self.labels.codes[self.basis.structure.rows[axis.block]]
                 described["labels"] = _leading_labels(axis.cells, codes, self.labels.names)
             rows.append(described)

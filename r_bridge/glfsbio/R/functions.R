@@ -19,9 +19,9 @@ glfs_select_genes <- function(
 #' @rdname glfs_structure
 #' @export
 glfs_structure <- function(
-        x, ..., n_comps = 50, dimred = NULL, neighbors_key = NULL,
-        n_neighbors = NULL, lambda1 = 100, standardize = "auto",
-        ignore = NULL, symbols = NULL, block = NULL,
+        x, ..., n_comps = 50, labels = NULL, dimred = NULL,
+        neighbors_key = NULL, n_neighbors = NULL, lambda1 = 100,
+        standardize = "auto", ignore = NULL, symbols = NULL, block = NULL,
         key_added = "glfs_structure", random_state = 0, assay.type = NULL,
         assay = NULL, layer = NULL) {
     run("structure", x, call_arguments())
