@@ -522,9 +522,9 @@ def structure(
     inputs = read.inputs(adata, spec)
     made_of = checksums(adata, inputs, spec)
     structure = compute(adata, inputs, spec)
-    of_genes = vars(expression.of_all_genes(adata, groups, spec.layer))
-    moments = {**of_genes, "labels": np.array([], dtype=object), "column": codec.storable(labels)}
+    of_genes = expression.of_all_genes(adata, groups, spec.layer)
+    moments = vars(of_genes) | {"labels": np.array(of_genes.labels, dtype=object)}
+    moments["column"] = codec.storable(labels)
     if groups is not None:
-        moments["labels"] = np.array(groups.names, dtype=object)
         structure = with_types(structure, groups.codes, len(groups.names))
     store(adata, structure, made_of, key_added, moments=moments)

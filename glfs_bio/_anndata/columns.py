@@ -62,8 +62,7 @@ def labels(
 def large(adata: AnnData, name: str, least: int) -> Labels:
     """Return a column of ``.obs`` as labels, without those of few cells, which are said."""
     cell_labels = labels(adata, name)
-    n_cells = np.bincount(cell_labels.codes + 1, minlength=1 + len(cell_labels.names))[1:]
-    is_large = n_cells >= least
+    is_large = np.bincount(cell_labels.codes[cell_labels.codes >= 0]) >= least
     names = np.array(cell_labels.names, dtype=object)
     if not is_large.any():
         raise InvalidValue(f"`labels={short(name)}` has no type of {least} cells: merge types")

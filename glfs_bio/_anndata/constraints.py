@@ -124,8 +124,7 @@ def rows(
     of_types = []
     measured = {MEASURES[name][0] for name in limits.expression or ()}
     if limits.per_type is not None or measured - {"counts"}:
-        layer, with_linear = request.structure.layer, limits.per_type is not None
-        expression = of_all_genes(adata, labels, layer, with_linear=with_linear)
+        expression = of_all_genes(adata, labels, request.structure.layer)
         quantities |= {"mean": expression.means, "cells": expression.shares}
         of_types = _of_types(expression, limits.per_type)
     limit_rows += [*_of_single_genes(quantities, limits), *of_types]

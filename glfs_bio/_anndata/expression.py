@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -17,6 +17,8 @@ from ..labels import Labels
 from . import read, results
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anndata import AnnData
     from numpy.typing import NDArray
 
@@ -140,14 +142,15 @@ class Expression:
 
 
 def of_all_genes(
-    adata: AnnData, labels: Labels | None, layer: str | None, *, with_linear: bool = True
+    adata: AnnData, labels: Labels | None, layer: str | None, only: Index | None = None
 ) -> Expression:
-    """Return where all genes are expressed."""
+    """Return where all genes, or `only` some, are expressed."""
     if adata.n_obs == 0:
-        return left_out(adata, labels)[1]
+        expression = left_out(adata, labels)[1]
+        return expression if only is None else expression.only(only)
     data = read.row_matrix(adata, layer)
-    unit = read.unit_of_logarithms(adata, data) if with_linear else 0.0
-    return Expression.of(data, labels, unit=unit)
+    unit = read.unit_of_logarithms(adata, data)
+    return Expression.of(RowMatrix(data, genes=only), labels, unit=unit)
 
 
 def left_out(adata: AnnData, labels: Labels | None) -> tuple[str, Expression]:
@@ -171,13 +174,8 @@ def left_out(adata: AnnData, labels: Labels | None) -> tuple[str, Expression]:
 
 def of_genes(adata: AnnData, genes: Index, labels: Labels | None, layer: str | None) -> Expression:
     """Return where genes are expressed; shares and folds are NaN with negative values."""
-    if adata.n_obs == 0:
-        expression = of_all_genes(adata, labels, layer).only(genes)
-    else:
-        order, rows = np.unique(genes, return_inverse=True)
-        data = read.row_matrix(adata, layer)
-        unit = read.unit_of_logarithms(adata, data)
-        expression = Expression.of(RowMatrix(data, genes=order), labels, unit=unit).only(rows)
+    order, rows = np.unique(genes, return_inverse=True)
+    expression = of_all_genes(adata, labels, layer, order).only(rows)
     if not expression.negative:
         return expression
     unknown = np.full_like(expression.shares, np.nan)
@@ -194,20 +192,17 @@ def _sums(
     """Return what :meth:`Expression.of` divides, for all cells and each label."""
     cells = members(codes[rows], len(categories))
     sums = block.T @ cells
-    linear = _unlogged(block, unit).T @ cells if unit else sums
-    squares = _squared(block).T @ cells
+    linear = _mapped(partial(_unlogged, unit), block).T @ cells if unit else sums
+    squares = _mapped(partial(np.square, dtype=np.float64), block).T @ cells
     negative = np.asarray(float(block.min() < 0))
     return ((block > 0).T @ cells, sums, linear, squares, cells.sum(axis=0), negative), None
 
 
-def _squared(block: Matrix) -> Matrix:
-    if sparse.issparse(block):
-        return with_values(block, _squared(block.data))
-    return np.square(block, dtype=np.float64)
+def _mapped(function: Callable[[Array], Array], block: Matrix) -> Matrix:
+    """Return a function, zero at zero, of the values."""
+    return with_values(block, function(block.data)) if sparse.issparse(block) else function(block)
 
 
-def _unlogged(block: Matrix, unit: float) -> Matrix:
+def _unlogged(unit: float, values: Array) -> Array:
     """Return ``expm1`` of the values; none that is larger than a logarithm overflows."""
-    if sparse.issparse(block):
-        return with_values(block, _unlogged(block.data, unit))
-    return np.expm1(np.minimum(unit * block, read.LARGEST_LOGARITHM))
+    return np.asarray(np.expm1(np.minimum(unit * values, read.LARGEST_LOGARITHM)))

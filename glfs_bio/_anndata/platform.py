@@ -160,7 +160,7 @@ def _measured(
     measured = {}
     with naming(adata="efficiency", X="efficiency"):
         read.unique_names(cells)
-        detected = _molecules(of_all_genes(cells, None, None, with_linear=False))
+        detected = _molecules(of_all_genes(cells, None, None))
     by_row = lookup.by_row({name: column for column, name in enumerate(cells.var_names)})
     if not by_row:
         lookup.report("efficiency", list(cells.var_names))
@@ -168,7 +168,7 @@ def _measured(
     if len(rows) < lookup.n_genes:
         note(f"`efficiency` has {len(rows)} of {lookup.n_genes} genes: it is 0 for the others.")
     with naming(X="X" if layer is None else "layer"):
-        molecules = _molecules(of_all_genes(lookup.adata, None, layer, with_linear=False))
+        molecules = _molecules(of_all_genes(lookup.adata, None, layer))
     measured["efficiency"] = np.minimum(detected[shared] / molecules[rows], 1.0)
     with naming(adata="efficiency", X="efficiency"):
         signal = signal_of(cells) if with_signal else None

@@ -20,7 +20,7 @@ from ..criterion.criterion import Criterion
 from ..data.matrix import is_sparse, moments
 from ..data.products import SPARE, Products, ScaledGenes, principal_components, spread
 from ..data.threads import few_threads, one_thread_of_blas
-from ..errors import InvalidValue, caution, naming, note, quoted, short
+from ..errors import InvalidValue, caution, listed, naming, note, quoted, short
 from ..measures.cells import N_COMPS, View, evenly
 from . import names, read, results
 
@@ -40,16 +40,9 @@ KEY = "glfs_structure"
 #: Key of the view of all genes in ``.obsm`` and ``.uns``.
 ALL_GENES = "glfs_all_genes"
 #: What is stored of each set of cells next to its rows of ``.obsm`` and columns of ``.varm``.
-_NUMBERS = {
-    "n_cells": int,
-    "label": str,
-    "assay_noise": float,
-    "noise_level": float,
-    "graph_components": int,
-    "chance": float,
-}
-_ARRAYS = ("stiffness", "variance", "residuals", "units")
-_OF_TYPES = "type_means"
+_NUMBERS = {"assay_noise": float, "noise_level": float, "graph_components": int, "chance": float}
+_SCALARS: dict[str, type] = _NUMBERS | {"n_cells": int, "label": str}
+_ARRAYS = ("stiffness", "variance", "residuals", "units", "type_means")
 #: Of types of fewer cells nothing is stored.
 FEWEST_OF_TYPE = 10
 #: A gene sets no more than this share of the noise of the platform, where there are so many genes:
@@ -113,10 +106,7 @@ def structure_of(
     if keep:
         read.writable(adata)
     inputs = read.inputs(adata, spec) if inputs is None else inputs
-    if adata.n_obs == 0:
-        made_of = {"spec": spec.text(), "genes": results.checksum("/".join(adata.var_names))}
-    else:
-        made_of = checksums(adata, inputs, spec)
+    made_of = checksums(adata, inputs, spec)
     slot = slot_of(made_of["spec"])
     for key in (KEY, slot) if spec.stored_key is None else (spec.stored_key,):
         if key in adata.obsm and _is_of(adata.uns.get(key), made_of):
@@ -149,6 +139,8 @@ def slot_of(text: str) -> str:
 
 def checksums(adata: AnnData, inputs: dict[str, Any], spec: StructureSpec) -> dict[str, str]:
     """Return what a structure is of: its parameters, and all values that it is computed from."""
+    if adata.n_obs == 0:  # what the structure says itself
+        return {"spec": spec.text(), "genes": results.checksum("/".join(adata.var_names))}
     made_of = {"matrix": checksum_of_matrix(adata, inputs["data"], spec.layer)}
     made_of["spec"] = spec.text()
     for name in ("representation", "graph"):
@@ -284,14 +276,19 @@ def with_types(structure: Structure, codes: Index, n_types: int) -> Structure:
 
 def without_cells(adata: AnnData, key: str) -> AnnData:
     """Return the genes with a structure, and nothing else of the cells but the name of labels."""
+    sets = adata.uns[key]["sets"].values()
+    small = [block["label"] for block in sets if block["n_cells"] < FEWEST_OF_TYPE]
+    if small:
+        text = f"has batches of few cells ({listed(small)}), which their structure would show"
+        raise InvalidValue(f"`batch_key` {text}: merge batches")
     column = codec.restored(adata.uns[key]["moments"]["column"])
     nobody = adata[:0]
     return AnnData(
         sparse.csr_matrix(nobody.shape, dtype=np.float32),
         nobody.obs[[] if column is None else [column]].astype(str),
         nobody.var.copy(),
-        obsm={key: nobody.obsm[key]},
-        varm={key: nobody.varm[key]},
+        obsm={key: adata.obsm[key][:0]},
+        varm={key: adata.varm[key]},
         uns={key: adata.uns[key]},
     )
 
@@ -309,9 +306,7 @@ def store(
         r = subset.basis.shape[1]
         cells[rows, :r] = subset.basis
         genes[:, i * rank : i * rank + r] = subset.projections
-        blocks[str(i)] = {name: getattr(subset, name) for name in (*_ARRAYS, *_NUMBERS)}
-        if subset.type_means is not None:
-            blocks[str(i)][_OF_TYPES] = subset.type_means
+        blocks[str(i)] = {name: getattr(subset, name) for name in (*_ARRAYS, *_SCALARS)}
     entry = results.envelope(
         "structure",
         codec.storable(structure.spec),
@@ -334,10 +329,8 @@ def _stored(adata: AnnData, key: str, spec: StructureSpec, batch: NDArray[Any] |
     for i in range(len(blocks)):
         block = blocks[str(i)]
         values: dict[str, Any] = {name: np.asarray(block[name], float) for name in _ARRAYS}
-        if _OF_TYPES in block:
-            values[_OF_TYPES] = np.asarray(block[_OF_TYPES], float)
         r = len(values["stiffness"])
-        values |= {name: kind(codec.scalar(block[name])) for name, kind in _NUMBERS.items()}
+        values |= {name: kind(codec.scalar(block[name])) for name, kind in _SCALARS.items()}
         basis = np.ascontiguousarray(coordinates[rows[i], :r])
         of_genes = np.ascontiguousarray(projections[:, i * rank : i * rank + r])
         sets.append(Cells(basis=basis, projections=of_genes, **values))

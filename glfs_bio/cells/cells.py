@@ -128,7 +128,7 @@ class Cells:
     units: Array
     noise_level: float
     #: Mean rows of V of types of cells, shape (r, n_types), NaN of types of few cells.
-    type_means: Array | None = None
+    type_means: Array = field(default_factory=lambda: np.empty((0, 0)))
     #: Connected components of the graph of the cells.
     graph_components: int = 1
     #: Strength of the leading axis where each gene is permuted over the cells; 0: not looked at.
@@ -212,7 +212,7 @@ class Cells:
 
         Where the cells were left out, and codes are none, they are those that were kept of them.
         """
-        if self.type_means is not None and not len(self.basis):
+        if not len(self.basis):
             types = np.flatnonzero(np.isfinite(self.type_means[0]))
             return types, self.type_means[:, types]
         counts = np.ones(len(codes)) if weights is None else weights

@@ -189,7 +189,8 @@ class MeasuredPanel:
                 block = cells[begin : begin + _ROWS]
                 of_block = np.einsum("ij,ij->i", block @ posterior.covariance, block)
                 error[begin : begin + _ROWS] = of_block
-            shares.append(error / np.mean(np.einsum("ij,ij->i", cells, cells)))
+            total = np.sum(np.einsum("ij,ij->i", cells, cells))
+            shares.append(error / (total / max(len(cells), 1)))
         return shares
 
     def gains(self) -> Array:

@@ -65,9 +65,10 @@ def restore(adata: ad.AnnData, records: Mapping[str, Any], names: Mapping[str, s
         if entry["table"] is not None:  # of an order, which people change
             record["table"] = entry["table"]
         arrays = content.get("arrays")
-        n_cells = None if arrays is None or adata.n_obs == 0 else len(arrays["obsm"])
-        if arrays is not None and (n_cells or 0, len(arrays["varm"])) == adata.shape:
-            adata.obsm[key], adata.varm[key] = arrays["obsm"][: n_cells or 0], arrays["varm"]
+        if arrays is not None and adata.n_obs == 0:  # they were left out
+            arrays = {**arrays, "obsm": arrays["obsm"][:0]}
+        if arrays is not None and (len(arrays["obsm"]), len(arrays["varm"])) == adata.shape:
+            adata.obsm[key], adata.varm[key] = arrays["obsm"], arrays["varm"]
         elif record["kind"] == "structure" and key != KEY:
             text = "is that of other genes or cells: it is left out"
             note(f"The structure under {quoted(key)} {text}.")

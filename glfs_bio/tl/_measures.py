@@ -163,12 +163,9 @@ class Evaluation:
 
     def columns(self, prefix: Prefix, key: str) -> dict[str, dict[str, Array]]:
         """Return columns of cells and genes for a panel."""
-        of_genes = {f"{key}_r2": prefix.r2}
-        if not self.adata.n_obs:
-            return {"var": of_genes}
         cells = prefix.panel.measured.unexplained_cells()
         of_cells = self.basis.structure.of_all_cells(cells, self.adata.n_obs)
-        return {"obs": {f"{key}_unexplained": of_cells}, "var": of_genes}
+        return {"obs": {f"{key}_unexplained": of_cells}, "var": {f"{key}_r2": prefix.r2}}
 
     @cached_property
     def all_genes(self) -> View:

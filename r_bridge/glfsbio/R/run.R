@@ -88,8 +88,8 @@ of_cells <- c("select_genes", "structure", "classify", "laprls")
 
 # What Python gets: the parts of an object, and the options.
 prepared <- function(target, x, options) {
-    if (any(dim(x) == 0L))
-        refuse("x", " has no ", if (nrow(x) == 0L) "genes" else "samples", ".")
+    if (nrow(x) == 0L)
+        refuse("x", " has no genes.")
     vectors <- as_columns(target, flags_as_genes(options, x), x)
     options <- checked(vectors$options)
     words <- c("assay.type", "assay", "layer")

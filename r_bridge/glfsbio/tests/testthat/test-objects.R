@@ -426,3 +426,19 @@ test_that("messages have the words of the class", {
         "fData(x)", fixed = TRUE
     )
 })
+
+test_that("a reference without cells is read, written and used", {
+    panel <- paste0("g", c(1, 3, 5))
+    sce <- quiet(glfs_structure(sce_of(cells()), n_comps = 10, labels = "group"))
+    nobody <- sce[, 0]
+    file <- withr::local_tempfile(fileext = ".h5ad")
+    glfs_write_h5ad(nobody, file)
+    of <- function(x) measured(glfs_result(quiet(glfs_evaluate_panel(x, panel)), "glfs_evaluation"))
+    for (x in list(nobody, glfs_read_h5ad(file))) {
+        expect_identical(ncol(x), 0L)
+        expect_equal(of(x), of(sce), tolerance = 1e-12)
+        explained <- glfs_explain_panel(x, panel, labels = "group")
+        expect_true(any(grepl("marker|separates", glfs_result(explained)$table$role)))
+    }
+    expect_refused(glfs_stability(quiet(glfs_select_genes(nobody, 3))), "x")
+})
