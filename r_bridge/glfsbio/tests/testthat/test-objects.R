@@ -438,7 +438,8 @@ test_that("a reference without cells is read, written and used", {
         expect_identical(ncol(x), 0L)
         expect_equal(of(x), of(sce), tolerance = 1e-12)
         explained <- glfs_explain_panel(x, panel, labels = "group")
-        expect_true(any(grepl("marker|separates", glfs_result(explained)$table$role)))
+        roles <- glfs_result(explained, "glfs_explanation")$table$role
+        expect_true(any(grepl("marker|separates", roles)))
     }
     expect_refused(glfs_stability(quiet(glfs_select_genes(nobody, 3))), "x")
 })
