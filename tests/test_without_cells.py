@@ -122,6 +122,13 @@ def test_moments_are_those_of_the_cells(cells):
     np.testing.assert_allclose(moments["linear"][:, 3], np.expm1(values).mean(axis=0))
 
 
+def test_moments_of_two_columns_are_not_taken_for_one_another(cells):
+    adata = cells.copy()
+    pp.structure(adata, labels="batch", key_added="other")
+    with pytest.raises(ValueError, match="2 sets of moments"):
+        pp.select_genes(adata[:0].copy(), 5, preserve="type", use_rep="other")
+
+
 def test_types_of_few_cells_are_left_out_and_named(cells, caplog):
     adata = cells.copy()
     pp.structure(adata, labels="type")
@@ -203,7 +210,7 @@ def test_a_report_says_that_cells_are_missing(both, tmp_path):
     pp.select_genes(nobody, 5)
     tl.evaluate_panel(nobody)
     glfs_bio.io.write_report(nobody, tmp_path / "report.html", labels="type")
-    assert "cells were left out" in (tmp_path / "report.html").read_text("utf-8")
+    assert "cells that were left out" in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_cells_of_an_instrument_are_compared_with_moments(both):

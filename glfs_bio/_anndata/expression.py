@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from .. import codec
 from ..data.matrix import RowMatrix, with_values
 from ..errors import InvalidValue
 from ..labels import Labels
@@ -159,17 +158,17 @@ def left_out(adata: AnnData, labels: Labels | None) -> tuple[str, Expression]:
     Without `labels` it is that over all cells.
     """
     genes = results.checksum("/".join(adata.var_names))
-    for entry in adata.uns.values():
-        is_structure = results.kind_of(entry) == "structure" and "moments" in entry
-        if is_structure and codec.scalar(entry["made_of"]["genes"]) == genes:
-            moments = entry["moments"]
-            names = [] if labels is None else [str(name) for name in moments["labels"]]
-            of_cells = {name: np.asarray(moments[name], float) for name in ("sizes", *_OF_GENES)}
-            parts = {name: values[..., : 1 + len(names)] for name, values in of_cells.items()}
-            expression = Expression(labels=names, negative=bool(moments["negative"]), **parts)
-            return str(codec.scalar(moments["column"])), expression
-    text = "these cells were left out, without the moments of these genes"
-    raise InvalidValue(f"`adata` has no cells: {text}: run `glfs_bio.pp.structure` with cells")
+    entries = [of for of in adata.uns.values() if results.kind_of(of) == "structure"]
+    entries = [of for of in entries if "moments" in of and of["made_of"]["genes"] == genes]
+    columns = {str(of["moments"]["column"]) for of in entries}
+    if len(columns) != 1:
+        text = f"these cells were left out, with {len(columns)} sets of moments of these genes"
+        raise InvalidValue(f"`adata` has no cells: {text}: store one, by `glfs_bio.pp.structure`")
+    moments = entries[0]["moments"]
+    names = [] if labels is None else [str(name) for name in moments["labels"]]
+    of_cells = {name: np.asarray(moments[name], float) for name in ("sizes", *_OF_GENES)}
+    parts = {name: values[..., : 1 + len(names)] for name, values in of_cells.items()}
+    return columns.pop(), Expression(labels=names, negative=bool(moments["negative"]), **parts)
 
 
 def of_genes(adata: AnnData, genes: Index, labels: Labels | None, layer: str | None) -> Expression:

@@ -263,11 +263,7 @@ def inches(source: str) -> float:
 def cells(subject: Subject, _: Entry) -> Iterator[Section]:
     """UMAPs by all genes and by the panel."""
     n_cells, labels = subject.adata.n_obs, subject.labels
-    if n_cells == 0:
-        text = "These cells were left out, and with them their UMAPs, and the genes by type."
-        yield section("cells", "Cells", text=[text])
-        return
-    if subject.basis is False or (subject.basis is None and n_cells > MOST_EXACT):
+    if subject.basis is False or (subject.basis is None and not 0 < n_cells <= MOST_EXACT):
         text = f"UMAPs of {n_cells:,} cells were not computed for this report."
         yield section("cells", "Cells", text=[text])
         return
