@@ -167,8 +167,8 @@ def left_out(adata: AnnData, labels: Labels | None) -> tuple[str, Expression]:
     moments = entries[0]["moments"]
     names = [] if labels is None else [str(name) for name in moments["labels"]]
     of_cells = {name: np.asarray(moments[name], float) for name in ("sizes", *_OF_GENES)}
-    parts = {name: values[..., : 1 + len(names)] for name, values in of_cells.items()}
-    return columns.pop(), Expression(labels=names, negative=bool(moments["negative"]), **parts)
+    of_types = {name: values[..., : 1 + len(names)] for name, values in of_cells.items()}
+    return columns.pop(), Expression(labels=names, negative=bool(moments["negative"]), **of_types)
 
 
 def of_genes(adata: AnnData, genes: Index, labels: Labels | None, layer: str | None) -> Expression:

@@ -124,10 +124,10 @@ def asked_for(
     return groups if has_cells else _of_structure(groups, {*measures} - {"all", "default"})
 
 
-def _of_structure(groups: dict[str, set[str]], named: set[str]) -> dict[str, set[str]]:
+def _of_structure(groups: dict[str, set[str]], requested: set[str]) -> dict[str, set[str]]:
     """Return the measures that need no cells; others are said, or refused where they are named."""
     need_cells = [name for names in groups.values() for name in names if name not in OF_STRUCTURE]
-    refused = named & ({*need_cells} | ({*groups} - {"preserved", "genes", "gene_sets"}))
+    refused = requested & ({*need_cells} | ({*groups} - {"preserved", "genes", "gene_sets"}))
     if refused:
         text = f"`measures={short(sorted(refused))}` needs cells, and these cells were left out"
         raise InvalidValue(f"{text}: name others")
