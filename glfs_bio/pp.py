@@ -46,10 +46,7 @@ if TYPE_CHECKING:
     from .solvers.panel import Method, Panel, Problem
 
 __all__ = ["select_genes", "structure"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy
 
 
 @public
