@@ -34,7 +34,7 @@ _CALLS = {"P": 2, "M": 1, "A": 0}
 
 
 def blood() -> AnnData:
-    """Load a reference without cells: the structure of 2,638 blood cells in 8,000 genes.
+    """Load a reference without cells: the structure of 2,638 blood cells in 8,573 genes.
 
     It is of "3k PBMCs from a Healthy Donor" of 10x Genomics (CC BY 4.0), log-normalised, in the
     genes that 30 cells or more express, and was made by :func:`~glfs_bio.pp.structure` with eight
@@ -42,20 +42,14 @@ def blood() -> AnnData:
 
     Returns
     -------
-    AnnData of 0 cells, for functions whose question needs no cell:
-
-    ``.varm["glfs_structure"]``, ``.uns["glfs_structure"]``
-        The structure, with moments of the genes in all cells and in those of each type.
-    ``.obs["type"]``
-        The column that ``labels="type"`` names.
+    AnnData of 0 cells, with what :func:`~glfs_bio.pp.structure` stores of ``labels="type"``.
 
     Examples
     --------
     >>> import glfs_bio
     >>> reference = glfs_bio.datasets.blood()
     >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "PPBP"]
-    >>> table = glfs_bio.tl.explain_panel(reference, panel, "type", inplace=False)
-    >>> table["role"].iloc[1]
+    >>> glfs_bio.tl.explain_panel(reference, panel, "type", inplace=False)["role"][1]
     'marker of B cells'
     """
     return read_h5ad(Path(__file__).with_name("blood.h5ad"))

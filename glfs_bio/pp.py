@@ -26,7 +26,6 @@ from ._anndata.structure import (
     specified,
     store,
     structure_of,
-    with_types,
 )
 from ._docs import documented
 from .cells.cells import StructureSpec
@@ -480,13 +479,9 @@ def structure(
         fewer than ten cells in the batch.
     ``.uns[key_added]["moments"]`` : dict
         Of each gene, over all cells and those of each type, shape (n_genes, 1 + n_types):
-        ``means`` and ``variances``; ``linear``, means of ``expm1`` of logarithms; ``shares`` of the
-        cells that express it.  ``sizes`` has the numbers of cells, ``labels`` the types, ``column``
-        their column, and ``negative`` whether any value is.
-
-    See Also
-    --------
-    select_genes : Select genes by the structure.
+        ``means``; ``linear``, means of ``expm1`` of logarithms; ``shares`` of the cells that
+        express it.  ``sizes`` has the numbers of cells, ``labels`` the types, ``column`` their
+        column, and ``negative`` whether any value is.
 
     Examples
     --------
@@ -518,10 +513,8 @@ def structure(
     spec = names.settled(adata, Request(symbols=symbols, structure=spec)).structure
     inputs = read.inputs(adata, spec)
     made_of = checksums(adata, inputs, spec)
-    structure = compute(adata, inputs, spec)
+    structure = compute(adata, inputs, spec)._replace(types=groups)
     of_genes = expression.of_all_genes(adata, groups, spec.layer)
-    moments = vars(of_genes) | {"labels": np.array(of_genes.labels, dtype=object)}
-    moments["column"] = codec.storable(labels)
-    if groups is not None:
-        structure = with_types(structure, groups.codes, len(groups.names))
+    types = np.array(of_genes.labels, dtype=object)
+    moments = vars(of_genes) | {"labels": types, "column": labels}
     store(adata, structure, made_of, key_added, moments=moments)

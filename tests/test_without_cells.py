@@ -94,7 +94,7 @@ def test_every_number_that_both_have_is_the_same(cells):
         tl.order_panel(of, "glfs", labels="type")
     measured = nobody.uns["glfs_evaluation"]["measures"]
     assert {*measured["measure"]} == {
-        *("preserved", "optimality", "best_preserved", "imputed", "gene_set_coverage")
+        *("preserved", "optimality", "best_preserved", "gene_set_coverage")
     }
     keys = ["measure", "n_genes"]
     of_cells = adata.uns["glfs_evaluation"]["measures"].set_index(keys)
@@ -117,7 +117,6 @@ def test_moments_are_those_of_the_cells(cells):
     values = cells.X[members].toarray()
     assert [*moments["sizes"][[0, 3]]] == [cells.n_obs, members.sum()]
     np.testing.assert_allclose(moments["means"][:, 3], values.mean(axis=0))
-    np.testing.assert_allclose(moments["variances"][:, 3], values.var(axis=0))
     np.testing.assert_allclose(moments["shares"][:, 3], (values > 0).mean(axis=0))
     np.testing.assert_allclose(moments["linear"][:, 3], np.expm1(values).mean(axis=0))
 
@@ -125,7 +124,7 @@ def test_moments_are_those_of_the_cells(cells):
 def test_moments_of_two_columns_are_not_taken_for_one_another(cells):
     adata = cells.copy()
     pp.structure(adata, labels="batch", key_added="other")
-    with pytest.raises(ValueError, match="2 sets of moments"):
+    with pytest.raises(ValueError, match="those of two columns"):
         pp.select_genes(adata[:0].copy(), 5, preserve="type", use_rep="other")
 
 
@@ -179,7 +178,7 @@ CALLS = {
 def test_what_needs_cells_is_refused(both, call):
     _, nobody = both
     pp.select_genes(nobody, 5)
-    with pytest.raises(ValueError, match="these cells were left out"):
+    with pytest.raises(ValueError, match=r"these cells were left out|needs `cells`"):
         call(nobody)
 
 
@@ -192,7 +191,7 @@ def test_a_structure_of_other_genes_is_refused(both, change):
         del nobody.uns["glfs_structure"]
     if change == "a name":
         nobody.var_names = ["another", *nobody.var_names[1:]]
-    with pytest.raises(ValueError, match="these cells were left out"):
+    with pytest.raises(ValueError, match="is outdated or missing"):
         tl.evaluate_panel(nobody, ["gene 3", "gene 4"])
 
 

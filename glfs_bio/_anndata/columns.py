@@ -33,8 +33,6 @@ log = logging.getLogger(__name__)
 
 #: Where squidpy keeps coordinates and its graph, in ``.obsm`` and ``.uns``.
 COORDINATES, GRAPH = "spatial", "spatial_neighbors"
-#: Labels of no cells.
-_NOBODY = Labels(np.empty(0, dtype=np.intp), np.empty(0))
 #: What an argument with a number for each gene may be; documentation shows it.
 PerGene = str | Mapping[str, float] | float
 
@@ -47,10 +45,10 @@ def labels(
     Of cells that were left out there are names alone, of the column whose types were kept.
     """
     if adata.n_obs == 0:
-        column, types = expression.left_out(adata, _NOBODY)
-        if name != column:
+        of_cells = expression.moments(adata)
+        if name != str(of_cells["column"]):
             read.need_cells(adata, argument, name)
-        return _NOBODY._replace(categories=np.array(types.labels, dtype=object))
+        return Labels(np.empty(0, dtype=np.intp), np.array(of_cells["labels"], dtype=object))
     cell_labels, none = coded(find(adata, "obs", name, argument), argument, name)
     if len(cell_labels.names) < at_least:
         raise InvalidValue(f"`{argument}={short(name)}` needs {at_least} labels: choose another")
@@ -67,8 +65,7 @@ def large(adata: AnnData, name: str, least: int) -> Labels:
     if not is_large.any():
         raise InvalidValue(f"`labels={short(name)}` has no type of {least} cells: merge types")
     if not is_large.all():
-        few = listed(names[~is_large])
-        note(f"`labels={short(name)}`: types of fewer than {least} cells are left out: {few}.")
+        note(f"`labels={short(name)}`: types of few cells left out: {listed(names[~is_large])}.")
     codes = np.append(np.where(is_large, np.cumsum(is_large) - 1, -1), -1)
     return Labels(codes[cell_labels.codes], names[is_large])
 

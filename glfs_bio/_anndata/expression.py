@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,6 @@ from ..labels import Labels
 from . import read, results
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from anndata import AnnData
     from numpy.typing import NDArray
 
@@ -33,8 +31,6 @@ _SHARE, _CELLS, FOLD = 0.25, 3, 2.0
 #: It is off elsewhere: all other cells express it at most so many times as often, or, where ambient
 #: RNA is in every cell, such as INS in pancreas, their mean is at most such a share.
 OFF, _AMBIENT = 0.5, 0.1
-#: Values of genes over all cells and those of each label.
-_OF_GENES = ("shares", "means", "linear", "variances")
 #: Means below this count as this, where they are divided by one another.
 _LEAST_MEAN = 1e-9
 
@@ -58,8 +54,6 @@ class Expression:
     #: Means of the values, and of these without logarithms, which are compared
     means: Array
     linear: Array
-    #: Variances of the values
-    variances: Array
     #: Whether any value is negative: then no gene is on or off
     negative: bool
 
@@ -69,14 +63,13 @@ class Expression:
         if labels is None:
             labels = Labels(np.full(data.shape[0], -1), np.empty(0))
         (*sums, sizes, n_negative), _ = data.sweep(_sums, *labels, unit)
-        of_cells = (np.asarray(total) / np.maximum(sizes, 1.0) for total in sums)
-        shares, means, linear, squares = of_cells
-        variances = np.maximum(squares - means**2, 0.0)
-        return cls(labels.names, sizes, shares, means, linear, variances, bool(n_negative > 0))
+        shares, means, linear = (np.asarray(total) / np.maximum(sizes, 1.0) for total in sums)
+        return cls(labels.names, sizes, shares, means, linear, bool(n_negative > 0))
 
     def only(self, genes: Index) -> Self:
         """Return the same of some genes."""
-        return replace(self, **{name: getattr(self, name)[genes] for name in _OF_GENES})
+        shares, means, linear = self.shares[genes], self.means[genes], self.linear[genes]
+        return replace(self, shares=shares, means=means, linear=linear)
 
     @cached_property
     def folds(self) -> Array:
@@ -145,30 +138,26 @@ def of_all_genes(
 ) -> Expression:
     """Return where all genes, or `only` some, are expressed."""
     if adata.n_obs == 0:
-        expression = left_out(adata, labels)[1]
+        of_cells = moments(adata)
+        names = [] if labels is None else [*map(str, of_cells["labels"])]
+        fields = ("sizes", "shares", "means", "linear")
+        values = {name: np.asarray(of_cells[name], float)[..., : 1 + len(names)] for name in fields}
+        expression = Expression(labels=names, negative=bool(of_cells["negative"]), **values)
         return expression if only is None else expression.only(only)
     data = read.row_matrix(adata, layer)
     unit = read.unit_of_logarithms(adata, data)
     return Expression.of(RowMatrix(data, genes=only), labels, unit=unit)
 
 
-def left_out(adata: AnnData, labels: Labels | None) -> tuple[str, Expression]:
-    """Return a column of labels, and expression, of cells that were left out, by their structure.
-
-    Without `labels` it is that over all cells.
-    """
+def moments(adata: AnnData) -> dict[str, Any]:
+    """Return what a structure keeps of the genes in cells that were left out, and of types."""
     genes = results.checksum("/".join(adata.var_names))
     entries = [of for of in adata.uns.values() if results.kind_of(of) == "structure"]
     entries = [of for of in entries if "moments" in of and of["made_of"]["genes"] == genes]
-    columns = {str(of["moments"]["column"]) for of in entries}
-    if len(columns) != 1:
-        text = f"these cells were left out, with {len(columns)} sets of moments of these genes"
+    if len({str(of["moments"]["column"]) for of in entries}) != 1:
+        text = "these cells were left out, with no moments of these genes, or those of two columns"
         raise InvalidValue(f"`adata` has no cells: {text}: store one, by `glfs_bio.pp.structure`")
-    moments = entries[0]["moments"]
-    names = [] if labels is None else [str(name) for name in moments["labels"]]
-    of_cells = {name: np.asarray(moments[name], float) for name in ("sizes", *_OF_GENES)}
-    of_types = {name: values[..., : 1 + len(names)] for name, values in of_cells.items()}
-    return columns.pop(), Expression(labels=names, negative=bool(moments["negative"]), **of_types)
+    return dict(entries[0]["moments"])
 
 
 def of_genes(adata: AnnData, genes: Index, labels: Labels | None, layer: str | None) -> Expression:
@@ -191,17 +180,13 @@ def _sums(
     """Return what :meth:`Expression.of` divides, for all cells and each label."""
     cells = members(codes[rows], len(categories))
     sums = block.T @ cells
-    linear = _mapped(partial(_unlogged, unit), block).T @ cells if unit else sums
-    squares = _mapped(partial(np.square, dtype=np.float64), block).T @ cells
+    linear = _unlogged(block, unit).T @ cells if unit else sums
     negative = np.asarray(float(block.min() < 0))
-    return ((block > 0).T @ cells, sums, linear, squares, cells.sum(axis=0), negative), None
+    return ((block > 0).T @ cells, sums, linear, cells.sum(axis=0), negative), None
 
 
-def _mapped(function: Callable[[Array], Array], block: Matrix) -> Matrix:
-    """Return a function, zero at zero, of the values."""
-    return with_values(block, function(block.data)) if sparse.issparse(block) else function(block)
-
-
-def _unlogged(unit: float, values: Array) -> Array:
+def _unlogged(block: Matrix, unit: float) -> Matrix:
     """Return ``expm1`` of the values; none that is larger than a logarithm overflows."""
-    return np.asarray(np.expm1(np.minimum(unit * values, read.LARGEST_LOGARITHM)))
+    if sparse.issparse(block):
+        return with_values(block, _unlogged(block.data, unit))
+    return np.expm1(np.minimum(unit * block, read.LARGEST_LOGARITHM))

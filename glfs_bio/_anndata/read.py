@@ -235,8 +235,6 @@ def need_cells(adata: AnnData, argument: str, value: object = None) -> None:
 
 def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") -> RowMatrix:
     """Return ``X`` or a layer, wherever it is; in memory its values are checked."""
-    if adata.n_obs == 0:
-        need_cells(adata, "X" if layer is None else argument, layer)
     if argument == "counts_layer" and layer == "X":
         layer = None
     data = _stored(adata, layer, argument)
@@ -249,6 +247,7 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     if isinstance(data, np.ma.MaskedArray):
         raise InvalidType(f"{name} is a masked array: fill its entries, or remove them")
     if 0 in data.shape:
+        need_cells(adata, "X" if layer is None else argument, layer)
         raise InvalidValue(f"{name} has no genes: its shape is {data.shape}")
     kind = data.dtype
     if kind.kind not in "biuf" or (kind.kind == "f" and kind.itemsize not in (4, 8)):

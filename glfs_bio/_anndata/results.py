@@ -217,9 +217,6 @@ def store(adata: AnnData, key: str, entry: Mapping[str, Any], **contents: Any) -
             container[name] = _column(values[name], container.index) if is_table else values[name]
     stored = [result for result in adata.uns.values() if kind_of(result)]
     last_written = max((int(codec.scalar(result["written"])) for result in stored), default=0)
-    if entry.get("kind") == "structure" and "written" not in entry:
-        genes = {"genes": checksum("/".join(adata.var_names))}
-        entry = {**entry, "made_of": {**entry["made_of"], **genes}}
     if "panels" in entry.get("made_of", ()):
         columns = {"columns": _columns(adata, entry["params"])}
         entry = {**entry, "made_of": {**entry["made_of"], **columns}}
@@ -454,9 +451,7 @@ def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | 
 
 def _columns(adata: AnnData, params: Mapping[str, Any]) -> dict[str, str]:
     """Return checksums of the columns of ``.obs`` that parameters name."""
-    if adata.n_obs == 0:  # they were left out
-        return {}
-    texts = codec.text_of(params).replace('\\"', '"').split('"')
+    texts = codec.text_of(params).replace('\\"', '"').split('"') if adata.n_obs else []
     named = {name: pd.factorize(np.ravel(adata.obs[name])) for name in adata.obs if name in texts}
     return {name: checksum(codes, repr([*map(str, of)])) for name, (codes, of) in named.items()}
 

@@ -20,7 +20,7 @@ from ..criterion.criterion import Criterion
 from ..data.matrix import is_sparse, moments
 from ..data.products import SPARE, Products, ScaledGenes, principal_components, spread
 from ..data.threads import few_threads, one_thread_of_blas
-from ..errors import InvalidValue, caution, listed, naming, note, quoted, short
+from ..errors import InvalidValue, caution, naming, note, quoted, short
 from ..measures.cells import N_COMPS, View, evenly
 from . import names, read, results
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..criterion.criterion import Target
     from ..criterion.platform import Detection
     from ..data.matrix import RowMatrix
+    from ..labels import Labels
     from ..options import Request
 
 #: Where ``pp.structure`` stores a structure; see :func:`slot_of` for those computed by the way.
@@ -40,8 +41,7 @@ KEY = "glfs_structure"
 #: Key of the view of all genes in ``.obsm`` and ``.uns``.
 ALL_GENES = "glfs_all_genes"
 #: What is stored of each set of cells next to its rows of ``.obsm`` and columns of ``.varm``.
-_NUMBERS = {"assay_noise": float, "noise_level": float, "graph_components": int, "chance": float}
-_SCALARS: dict[str, type] = _NUMBERS | {"n_cells": int, "label": str}
+_SCALARS = ("n_cells", "label", "assay_noise", "noise_level", "graph_components", "chance")
 _ARRAYS = ("stiffness", "variance", "residuals", "units", "type_means")
 #: Of types of fewer cells nothing is stored.
 FEWEST_OF_TYPE = 10
@@ -61,6 +61,8 @@ class Structure(NamedTuple):
     rows: Sequence[Index]
     #: What it was computed from, and how
     spec: StructureSpec
+    #: Of the cells, where moments are stored of them
+    types: Labels | None = None
 
     def criterion(
         self,
@@ -92,8 +94,7 @@ def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
     for name in OF_STORED:
         value = getattr(spec, name)
         if value is not None:
-            text = f"`{name}={short(value)}` conflicts with the stored structure of `use_rep`"
-            raise InvalidValue(f"{text}: leave it out")
+            raise InvalidValue(f"`{name}={short(value)}` conflicts with `use_rep`: leave it out")
     stored: StructureSpec
     stored = results.restored(adata, spec.use_rep, "structure", StructureSpec, argument="use_rep")
     return replace(stored, stored_key=spec.use_rep)
@@ -111,12 +112,9 @@ def structure_of(
     for key in (KEY, slot) if spec.stored_key is None else (spec.stored_key,):
         if key in adata.obsm and _is_of(adata.uns.get(key), made_of):
             return _stored(adata, key, spec, inputs["batch"])
-    if adata.n_obs == 0:
-        text = "these cells were left out, and no such structure of them and of these genes is here"
-        raise InvalidValue(f"`adata` has no cells: {text}: run `glfs_bio.pp.structure` with cells")
-    if spec.stored_key is not None:
+    if spec.stored_key is not None or adata.n_obs == 0:
         key = short(spec.stored_key)
-        raise InvalidValue(f"`use_rep={key}` is outdated: run `glfs_bio.pp.structure(adata)`")
+        raise InvalidValue(f"`use_rep={key}` is outdated or missing: run `pp.structure` on cells")
     structure = compute(adata, inputs, spec)
     if keep:
         # Those that were computed by the way are kept for selections alone.
@@ -261,32 +259,12 @@ def _warn_of_units(adata: AnnData, data: RowMatrix, sets: Sequence[Cells]) -> No
             caution(text)
 
 
-def with_types(structure: Structure, codes: Index, n_types: int) -> Structure:
-    """Return a structure with the mean coordinates of types of cells, in sets that have enough."""
-    sets = []
-    for cells, rows in zip(structure.sets, structure.rows, strict=True):
-        n_cells = np.bincount(codes[rows] + 1, minlength=1 + n_types)
-        is_few = n_cells < FEWEST_OF_TYPE
-        types, means = cells.means_of(np.where(is_few[codes[rows] + 1], -1, codes[rows]))
-        type_means = np.full((len(means), n_types), np.nan)
-        type_means[:, types] = means
-        sets.append(replace(cells, type_means=type_means))
-    return structure._replace(sets=sets)
-
-
 def without_cells(adata: AnnData, key: str) -> AnnData:
-    """Return the genes with a structure, and nothing else of the cells but the name of labels."""
-    sets = adata.uns[key]["sets"].values()
-    small = [block["label"] for block in sets if block["n_cells"] < FEWEST_OF_TYPE]
-    if small:
-        text = f"has batches of few cells ({listed(small)}), which their structure would show"
-        raise InvalidValue(f"`batch_key` {text}: merge batches")
-    column = codec.restored(adata.uns[key]["moments"]["column"])
-    nobody = adata[:0]
+    """Return the genes with a structure, and nothing else of the cells but names of columns."""
     return AnnData(
-        sparse.csr_matrix(nobody.shape, dtype=np.float32),
-        nobody.obs[[] if column is None else [column]].astype(str),
-        nobody.var.copy(),
+        sparse.csr_matrix((0, adata.n_vars), dtype=np.float32),
+        adata.obs[:0].astype(str),
+        adata.var.copy(),
         obsm={key: adata.obsm[key][:0]},
         varm={key: adata.varm[key]},
         uns={key: adata.uns[key]},
@@ -307,11 +285,16 @@ def store(
         cells[rows, :r] = subset.basis
         genes[:, i * rank : i * rank + r] = subset.projections
         blocks[str(i)] = {name: getattr(subset, name) for name in (*_ARRAYS, *_SCALARS)}
+        if structure.types is not None:
+            members = structure.types.codes[rows, None] == np.arange(len(structure.types.names))
+            sizes = members.sum(axis=0)
+            shares = members / np.where(sizes < FEWEST_OF_TYPE, np.nan, sizes)
+            blocks[str(i)]["type_means"] = subset.basis.T @ shares
     entry = results.envelope(
         "structure",
         codec.storable(structure.spec),
-        made_of,
         request=structure.spec.text(),
+        made_of={**made_of, "genes": results.checksum("/".join(adata.var_names))},
         sets=blocks,
         **content,
     )
@@ -330,7 +313,7 @@ def _stored(adata: AnnData, key: str, spec: StructureSpec, batch: NDArray[Any] |
         block = blocks[str(i)]
         values: dict[str, Any] = {name: np.asarray(block[name], float) for name in _ARRAYS}
         r = len(values["stiffness"])
-        values |= {name: kind(codec.scalar(block[name])) for name, kind in _SCALARS.items()}
+        values |= {name: codec.scalar(block[name]) for name in _SCALARS}
         basis = np.ascontiguousarray(coordinates[rows[i], :r])
         of_genes = np.ascontiguousarray(projections[:, i * rank : i * rank + r])
         sets.append(Cells(basis=basis, projections=of_genes, **values))

@@ -322,8 +322,8 @@ def build_cells(
             which = "the cells" if label is None else f"the cells of batch {label!r}"
             raise InvalidValue(f"`X` has no gene that varies over {which}")
         with few_threads(spec.n_comps or min(rows.shape)):
-            reduced = _reduced(sample, spec, (where, graph), whole_space)
-        sets.append(replace(reduced, label=label or ""))
+            subset = _reduced(sample, spec, (where, graph), whole_space)
+            sets.append(replace(subset, label=label or ""))
     most = max(cells_of_set.graph_components for cells_of_set in sets)
     if most > 1 and not of_classes:
         remedy = "If they should be connected, use more neighbours, or remove isolated cells."

@@ -99,7 +99,7 @@ def _predictions(call: Call, adata: AnnData, key: str) -> pd.DataFrame:
 _PANEL = "File for the panel, best gene first."
 _GENES = Option("genes_file", _PANEL, Path, "--genes", file="w", endings=_ENDINGS)
 _ALSO = "Another dataset; may be repeated. Each is a batch; --output has the first, with results."
-_WITHOUT = "Leave the cells out of --output, which has the genes with the structure alone."
+_WITHOUT = Option("without_cells", "Leave the cells out of --output.", bool, default=False)
 _ORDER = "The order, in the platform's form: .csv, .xlsx."
 _FILE = Option("targets", type=Path, default=REQUIRED, file="w")
 _FILES = f"Files: {', '.join(_ENDINGS)}."
@@ -119,7 +119,7 @@ COMMANDS = {
     "structure": Command(
         "pp.structure",
         "pbmc.h5ad --labels cell_type -o blood.h5ad --without-cells",
-        (OUTPUT, Option("without_cells", _WITHOUT, bool, default=False)),
+        (OUTPUT, _WITHOUT),
         run=_structure,
     ),
     "evaluate": Command(

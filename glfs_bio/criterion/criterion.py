@@ -94,8 +94,7 @@ class LabelsTerm(TermOfCells):
 
     def __call__(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
-        _, within = cells.means_of(self.values, weights)
-        means = cells.coordinates(within)
+        means = cells.coordinates(cells.means_of(self.values, weights)[1])
         first, second = np.triu_indices(means.shape[1], 1)
         differences = means[:, first] - means[:, second]
         differences = _divided(differences, np.linalg.norm(differences, axis=0))

@@ -189,8 +189,7 @@ class MeasuredPanel:
                 block = cells[begin : begin + _ROWS]
                 of_block = np.einsum("ij,ij->i", block @ posterior.covariance, block)
                 error[begin : begin + _ROWS] = of_block
-            total = np.sum(np.einsum("ij,ij->i", cells, cells))
-            shares.append(error / (total / max(len(cells), 1)))
+            shares.append(error / (np.einsum("ij,ij->i", cells, cells).sum() / max(len(cells), 1)))
         return shares
 
     def gains(self) -> Array:

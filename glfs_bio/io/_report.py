@@ -89,10 +89,6 @@ def write_report(
         Heading.
     <overwrite>
 
-    See Also
-    --------
-    write_genes : Write the genes alone.
-
     Examples
     --------
     >>> import scanpy as sc, tempfile, pathlib, glfs_bio

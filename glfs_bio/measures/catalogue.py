@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InvalidValue, listed, note, short, subject
+from ..errors import InvalidValue, short, subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -71,9 +71,8 @@ NEEDED_BY = {
     "counts_layer": ("counts", "forecast"),
     "gene_sets": ("gene_sets",),
     "platform": ("forecast",),
+    "cells": tuple(group for group in GROUPS if group not in ("preserved", "gene_sets")),
 }
-#: Measures that need no cells, but what their structure holds.
-OF_STRUCTURE = frozenset((*GROUPS["preserved"], "imputed", *GROUPS["gene_sets"]))
 #: Groups that are computed only where they are named.
 ON_DEMAND = frozenset(("laprls", "space_laprls", "silhouette", "clusters", "forecast"))
 DESCRIPTIONS = {name: text for texts in GROUPS.values() for name, text in texts.items()}
@@ -93,13 +92,10 @@ def by_random(values: Sequence[float] | Array) -> dict[str, float]:
     return {"random": float(np.mean(values)), "random_best": float(np.max(values))}
 
 
-def asked_for(
-    measures: str | Iterable[str] | None, *, has_cells: bool, **arguments: object
-) -> dict[str, set[str]]:
+def asked_for(measures: str | Iterable[str] | None, **arguments: object) -> dict[str, set[str]]:
     """Return the measures to compute, by their groups.
 
-    ``"default"`` and ``"all"`` leave out groups that need one of `arguments` that is None.  Where
-    there are no cells, measures that need them are left out, or refused where they are named.
+    ``"default"`` and ``"all"`` leave out groups that need one of `arguments` that is None.
     """
     if measures is None or isinstance(measures, str):
         measures = ["default" if measures is None else measures]
@@ -120,16 +116,4 @@ def asked_for(
             groups.setdefault(group, set()).update(GROUPS[group] if name in sets else {name})
     if not groups:
         raise InvalidValue("`measures` is empty: leave it out, or name a measure")
-    return groups if has_cells else _of_structure(groups, {*measures} - {"all", "default"})
-
-
-def _of_structure(groups: dict[str, set[str]], requested: set[str]) -> dict[str, set[str]]:
-    """Return the measures that need no cells; others are said, or refused where they are named."""
-    need_cells = [name for names in groups.values() for name in names if name not in OF_STRUCTURE]
-    refused = requested & ({*need_cells} | ({*groups} - {"preserved", "genes", "gene_sets"}))
-    if refused:
-        text = f"`measures={short(sorted(refused))}` needs cells, and these cells were left out"
-        raise InvalidValue(f"{text}: name others")
-    if need_cells:
-        note(f"These cells were left out, and with them: {listed(sorted(need_cells), 99)}.")
-    return {group: names & OF_STRUCTURE for group, names in groups.items() if names & OF_STRUCTURE}
+    return groups

@@ -60,10 +60,8 @@ def restore(adata: ad.AnnData, records: Mapping[str, Any], names: Mapping[str, s
     """Write the records of R into an object, with other names of reduced dimensions."""
     for key, entry in records.items():
         record, arrays = (entry["kept"][name] for name in ("record", "arrays"))
-        if arrays is not None and adata.n_obs == 0:  # they were left out
-            arrays = [arrays[0][:0], arrays[1]]
-        if arrays is not None and tuple(map(len, arrays)) == adata.shape:
-            adata.obsm[key], adata.varm[key] = arrays
+        if arrays is not None and adata.shape in ((0, len(arrays[1])), tuple(map(len, arrays))):
+            adata.obsm[key], adata.varm[key] = arrays[0][: adata.n_obs], arrays[1]
         elif record["kind"] == "structure" and key != KEY:
             text = "is that of other genes or cells: it is left out"
             note(f"The structure under {quoted(key)} {text}.")
@@ -109,8 +107,8 @@ def take_apart(adata: ad.AnnData, X_name: str) -> dict[str, Any]:
         matrices |= {name: read.row_matrix(adata, name).loaded().T for name in read.layers(adata)}
     kinds = {key: results.kind_of(entry) for key, entry in adata.uns.items()}
     computed = {key for key in (*kinds, *adata.obsm) if read.COMPUTED.fullmatch(key)}
-    in_python = (None, "structure") if adata.n_obs else (None,)
-    records = [key for key in kinds if kinds[key] not in in_python]
+    in_python = "structure" if adata.n_obs else None
+    records = [key for key in kinds if kinds[key] not in (None, in_python)]
     graphs = _graphs(adata)
     # a graph that no entry of `.uns` names is none that Python would use
     pairs = [key for key in adata.obsp if key in graphs or not _is_graph(key)]

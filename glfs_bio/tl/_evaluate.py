@@ -226,13 +226,15 @@ def evaluate_panel(
     request = _request(adata, panels, preserve, layer, symbols=symbols, platform=platform)
     groups = catalogue.asked_for(
         measures,
-        has_cells=adata.n_obs > 0,
+        cells=adata.n_obs or None,
         labels=labels,
         domains=spatial if domains is None else domains,
         counts_layer=counts_layer,
         gene_sets=gene_sets,
         platform=request.platform,
     )
+    if not adata.n_obs:
+        note(f"Left out with these cells: {listed(catalogue.NEEDED_BY['cells'], 99)}.")
     coded = None if labels is None else columns.labels(adata, labels, at_least=2)
     regions = None if domains is None else columns.labels(adata, domains, "domains", at_least=2)
     counts = None if counts_layer is None else read.counts(adata, counts_layer)

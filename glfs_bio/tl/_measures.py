@@ -65,7 +65,7 @@ class Prefix:
     random_state: int | None
     #: Rows of ``.var`` that are in memory, sorted, and their expression and counts in all cells.
     loaded: Index
-    values_loaded: Matrix | None
+    values_loaded: Matrix
     counts_loaded: Matrix | None
     #: Results beside the measures.
     tables: dict[str, Any] = field(default_factory=dict)
@@ -77,8 +77,7 @@ class Prefix:
 
     def values_of(self, genes: Index) -> Matrix:
         """Return the expression of genes that are in memory, in their order."""
-        values: Matrix = self.values_loaded
-        return values[:, np.searchsorted(self.loaded, genes)]
+        return self.values_loaded[:, np.searchsorted(self.loaded, genes)]
 
     @cached_property
     def values(self) -> Matrix:
@@ -277,8 +276,6 @@ class Evaluation:
 
     def _genes(self, prefix: Prefix) -> list[Row]:
         median = np.nanmedian(prefix.r2) if np.isfinite(prefix.r2).any() else np.nan
-        if prefix.values_loaded is None:
-            return [row("imputed", median)]
         correlation, n_effective = redundancy(prefix.values)
         redundant = [row("mean_correlation", correlation), row("n_effective", n_effective)]
         return [row("imputed", median), *redundant]
