@@ -13,7 +13,7 @@ from ._files import reason
 from .checks import needs
 from .errors import InvalidValue, Unreachable
 
-__all__ = ["golub"]
+__all__ = ["blood", "golub"]
 __dir__ = __all__.copy
 
 _TRAIN_SHA256 = "d82f928c573de78e56b0a6c42393a14d08148927060fac4178b40023ff0b0752"
@@ -31,6 +31,28 @@ _FOLDER = "GLFS_BIO_DATA"
 _N_TRAIN = 38
 _AML = {*range(28, 39), *range(50, 55), 57, 58, *range(60, 67)}
 _CALLS = {"P": 2, "M": 1, "A": 0}
+
+
+def blood() -> AnnData:
+    """Load a reference without cells: the structure of 2,638 blood cells in 8,573 genes.
+
+    It is of "3k PBMCs from a Healthy Donor" of 10x Genomics (CC BY 4.0), log-normalised, in the
+    genes that 30 cells or more express, and was made by :func:`~glfs_bio.pp.structure` with eight
+    types of cells and rounded: shares of panels differ by .001 from those of the cells.
+
+    Returns
+    -------
+    AnnData of 0 cells, with what :func:`~glfs_bio.pp.structure` stores of ``labels="type"``.
+
+    Examples
+    --------
+    >>> import glfs_bio
+    >>> reference = glfs_bio.datasets.blood()
+    >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "PPBP"]
+    >>> glfs_bio.tl.explain_panel(reference, panel, "type", inplace=False)["role"][1]
+    'marker of B cells'
+    """
+    return read_h5ad(Path(__file__).with_name("blood.h5ad"))
 
 
 def golub() -> AnnData:

@@ -144,10 +144,6 @@ class Limits:
         Maximum cost of the panel.  With ``n_genes=None`` as many genes are selected as it affords
         and as gain something.  It needs `cost`.
 
-    See Also
-    --------
-    glfs_bio.pp.select_genes : Select genes within the limits.
-
     Examples
     --------
     >>> from glfs_bio import Limits
@@ -265,11 +261,6 @@ class Platform:
         them again.  Or a table with the frequencies of the types of neighbours (columns) of each
         type (rows), such as squidpy's interaction matrix, which is recorded.  None: neighbours are
         random cells of the reference.
-
-    See Also
-    --------
-    glfs_bio.pp.select_genes : Select genes for the platform.
-    glfs_bio.tl.estimate_efficiency : Estimate detection efficiencies.
 
     Examples
     --------
@@ -396,10 +387,6 @@ class Preserve:
     use_rep : str, default None
         Key of a stored :func:`~glfs_bio.pp.structure`, or of ``.obsm``.  None: the structure of the
         matrix.
-
-    See Also
-    --------
-    glfs_bio.tl.evaluate_panel : Evaluate a panel.
 
     Examples
     --------

@@ -13,11 +13,12 @@ import numpy as np
 from anndata import AnnData
 
 from . import checks, codec
-from ._anndata import constraints, names, read, results, summaries
+from ._anndata import columns, constraints, expression, names, read, results, summaries
 from ._anndata import platform as platforms
 from ._anndata import target as targets
 from ._anndata.join import data_sets, join
 from ._anndata.structure import (
+    FEWEST_OF_TYPE,
     KEY,
     checksums,
     compute,
@@ -297,7 +298,7 @@ def select_genes(
         if subset and inplace and cells.isbacked:
             raise InvalidValue("`subset=True` cannot change a backed file: leave it out")
     if isinstance(adata, AnnData):
-        if use_rep is not None:
+        if use_rep is not None or adata.n_obs == 0:
             request = replace(request, structure=specified(adata, request.structure))
         frame, entry = panel_of(adata, request, key_added, keep=inplace)
     else:
@@ -355,8 +356,10 @@ def panel_of(
         problem = constraints.within(adata, problem, request)
     problem = names.one_of_each_set(adata, problem, request)
     target = None if request.is_plain else targets.resolve(adata, request)
-    answerable(request, problem, target, adata.shape, one_set=inputs["batch"] is None)
+    answerable(request, problem, target, adata.shape, one_set=spec.batch_key is None)
     cells = None
+    if not request.ranker.by_criterion:
+        read.need_cells(adata, "method", request.method)
     if request.ranker.by_criterion:
         if KEY in adata.uns:
             say_not_used(adata, spec)
@@ -399,6 +402,7 @@ def structure(
     adata: AnnData,
     *,
     n_comps: int | None = 50,
+    labels: str | None = None,
     use_rep: str | None = None,
     neighbors_key: str | None = None,
     n_neighbors: int | None = None,
@@ -417,11 +421,17 @@ def structure(
     store it under ``"glfs_structure_"`` and eight digits.  This function stores one under a name,
     for their ``use_rep=``.  It is valid while the matrix is the same, also in a file.
 
+    What it stores is all that they need of cells: ``adata[:0].copy()`` is a reference without
+    cells, which they take, but for measures that need cells.
+
     Parameters
     ----------
     <unchanged adata>
     n_comps : int, default 50
         Number of principal components.  None: full rank.
+    labels : str, default None
+        Column of ``.obs`` with types of cells, of which moments are stored too, but for types of
+        fewer than ten cells.
     use_rep : str, default None
         Key of ``.obsm`` that spans the subspace of the cells.  None: principal components.
     <neighbors_key>
@@ -461,16 +471,17 @@ def structure(
     <params>
     ``.uns[key_added]["made_of"]`` : dict of str
         Checksums of the matrix, representation, graph and batches, and the parameters.
-    ``.uns[key_added]["set_of_cell"]`` : int, shape (n_cells,)
-        Batch of each cell.
     ``.uns[key_added]["request"]`` : str
         The same as JSON.  Without a selection, panels are evaluated by ``"glfs_structure"``.
     ``.uns[key_added]["sets"]`` : dict of dict
-        For each batch K, and the variance, noise and unit of each gene.
-
-    See Also
-    --------
-    select_genes : Select genes by the structure.
+        For each batch its ``label`` and ``n_cells``, K, and the variance, noise and unit of each
+        gene; with `labels` also ``type_means``, means of V, shape (r, n_types), NaN for types of
+        fewer than ten cells in the batch.
+    ``.uns[key_added]["moments"]`` : dict
+        Of each gene, over all cells and those of each type, shape (n_genes, 1 + n_types):
+        ``means``; ``linear``, means of ``expm1`` of logarithms; ``shares`` of the cells that
+        express it.  ``sizes`` has the numbers of cells, ``labels`` the types, ``column`` their
+        column, and ``negative`` whether any value is.
 
     Examples
     --------
@@ -483,6 +494,7 @@ def structure(
     """
     results.key_for(adata, "structure", key_added)
     read.unique_names(adata)
+    read.need_cells(adata, "adata")
     read.writable(adata)
     spec = StructureSpec(
         layer=layer,
@@ -497,7 +509,12 @@ def structure(
         random_state=random_state,
     )
     read.symbols(adata, symbols)
+    groups = None if labels is None else columns.large(adata, labels, FEWEST_OF_TYPE)
     spec = names.settled(adata, Request(symbols=symbols, structure=spec)).structure
     inputs = read.inputs(adata, spec)
     made_of = checksums(adata, inputs, spec)
-    store(adata, compute(adata, inputs, spec), made_of, key_added)
+    structure = compute(adata, inputs, spec)._replace(types=groups)
+    of_genes = expression.of_all_genes(adata, groups, spec.layer)
+    types = np.array(of_genes.labels, dtype=object)
+    moments = vars(of_genes) | {"labels": types, "column": labels}
+    store(adata, structure, made_of, key_added, moments=moments)

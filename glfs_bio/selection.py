@@ -64,7 +64,8 @@ def rank_genes(
         cells = build_cells(
             data, spec, representation=where, graph=graph, batch=batch, whole_space=whole_space
         )
-    targets = None if target is None else [target.rows(rows) for _, rows in split(batch, n_cells)]
+    rows_of_sets = [rows for _, rows in split(batch, n_cells)] if n_cells else [None] * len(cells)
+    targets = None if target is None else [target.rows(rows) for rows in rows_of_sets]
     instrument = None
     if problem.detection is not AS_REFERENCE:
         instrument = problem.detection.instrument(request.resolved_structure.standardize)
@@ -91,10 +92,9 @@ def rank_genes(
         "graph_components": max(of_batch.graph_components for of_batch in cells),
         "assay_noise": float(np.mean([of_batch.assay_noise for of_batch in cells])),
     }
-    if batch is not None:
+    if cells[0].label:
         chosen = problem.genes[panel.order[: panel.n_selected]]
-        labels = [label for label, _ in split(batch, n_cells)]
-        about["batches"] = np.array(labels, dtype=object)
+        about["batches"] = np.array([of_batch.label for of_batch in cells], dtype=object)
         if criterion.worst and criterion.has_anything and not criterion.has_target.all():
             idle = listed(about["batches"][~criterion.has_target])
             note(f"`across='worst'` does not count batches without structure: {idle}.")
@@ -124,7 +124,7 @@ def check_sizes(
             raise InvalidValue(f"`n_genes={short(n_genes)}` exceeds the {n_candidates} candidates")
     if spec.n_comps is None:
         check_memory(n_cells, n_features)
-    if n_cells < FEWEST_CELLS:
+    if 0 < n_cells < FEWEST_CELLS:
         raise InvalidValue(f"`X` has {n_cells} cells: at least {FEWEST_CELLS} are needed")
     if n_features == 1:
         raise InvalidValue("`X` has 1 gene (n_features=1): there is nothing to choose from")

@@ -7,7 +7,7 @@ import pandas as pd
 import pooch
 import pytest
 
-from glfs_bio import datasets
+from glfs_bio import datasets, tl
 from glfs_bio.datasets import golub
 
 
@@ -84,3 +84,20 @@ def test_files_that_are_missing_are_downloaded_and_checked(monkeypatch, tmp_path
     for url, sha256, name in asked:
         assert url.endswith(f"/{name}")
         assert len(sha256) == 64
+
+
+def test_blood_is_a_reference_without_cells():
+    """Real panels are judged, and chosen, by it."""
+    reference = datasets.blood()
+    assert reference.n_obs == 0
+    sizes = reference.uns["glfs_structure"]["moments"]["sizes"]
+    assert sizes[0] == 2638
+    assert sizes[1:].min() >= 10
+    panel = ["CD3D", "CD79A", "NKG7", "LYZ", "PPBP"]
+    table = tl.explain_panel(reference, panel, "type", inplace=False)
+    assert list(table["role"][1:4]) == [
+        "marker of B cells",
+        "marker of NK cells",
+        "separates CD4 T cells from CD14+ Monocytes",
+    ]
+    assert table["preserved"].iloc[-1] > 0.3

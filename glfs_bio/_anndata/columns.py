@@ -16,7 +16,7 @@ from ..labels import Labels, as_numbers, batch_names, coded, is_whole
 from ..measures import labels as by_panel
 from ..measures import space
 from ..measures.cells import N_NEIGHBORS
-from . import read
+from . import expression, read
 from .read import find
 
 if TYPE_CHECKING:
@@ -40,7 +40,15 @@ PerGene = str | Mapping[str, float] | float
 def labels(
     adata: AnnData, name: str, argument: str = "labels", *, at_least: Literal[1, 2] = 1
 ) -> Labels:
-    """Return a column of ``.obs`` as labels, `at_least` so many; messages call it `argument`."""
+    """Return a column of ``.obs`` as labels, `at_least` so many; messages call it `argument`.
+
+    Of cells that were left out there are names alone, of the column whose types were kept.
+    """
+    if adata.n_obs == 0:
+        of_cells = expression.moments(adata)
+        if name != str(of_cells["column"]):
+            read.need_cells(adata, argument, name)
+        return Labels(np.empty(0, dtype=np.intp), np.array(of_cells["labels"], dtype=object))
     cell_labels, none = coded(find(adata, "obs", name, argument), argument, name)
     if len(cell_labels.names) < at_least:
         raise InvalidValue(f"`{argument}={short(name)}` needs {at_least} labels: choose another")
@@ -49,8 +57,23 @@ def labels(
     return cell_labels
 
 
+def large(adata: AnnData, name: str, least: int) -> Labels:
+    """Return a column of ``.obs`` as labels, without those of few cells, which are said."""
+    cell_labels = labels(adata, name)
+    is_large = np.bincount(cell_labels.codes[cell_labels.codes >= 0]) >= least
+    names = np.array(cell_labels.names, dtype=object)
+    if not is_large.any():
+        raise InvalidValue(f"`labels={short(name)}` has no type of {least} cells: merge types")
+    if not is_large.all():
+        note(f"`labels={short(name)}`: types of few cells left out: {listed(names[~is_large])}.")
+    codes = np.append(np.where(is_large, np.cumsum(is_large) - 1, -1), -1)
+    return Labels(codes[cell_labels.codes], names[is_large])
+
+
 def labels_or_numbers(adata: AnnData, name: str, argument: str, instead: str) -> Labels | Array:
     """Return a column of ``.obs`` as labels, or as decimal numbers; whole ones are refused."""
+    if adata.n_obs == 0:
+        return labels(adata, name, argument)
     column = find(adata, "obs", name, argument)
     kind = column.dtype
     if kind.kind in "mMc" or isinstance(kind, pd.PeriodDtype):  # times, and complex numbers
@@ -98,6 +121,7 @@ def neighbours(
 ) -> sparse.csr_array:
     """Return neighbours in space, of squidpy or by coordinates, none across sections or regions."""
     checks.texts(spatial=spatial, library_key=library_key, or_none=True)
+    read.need_cells(adata, "spatial", spatial)
     if spatial is None:
         spatial = GRAPH if GRAPH in adata.uns else COORDINATES
     if library_key is None:

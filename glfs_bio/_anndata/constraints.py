@@ -15,7 +15,7 @@ from ..options import MEASURES, Limits
 from ..solvers.constraints import Row, Rows, check
 from ..vendors.genes import read_markers
 from . import columns, read
-from .expression import Expression, members
+from .expression import members, of_all_genes
 from .names import Lookup
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..options import Request
     from ..solvers.constraints import Mask
     from ..solvers.panel import Panel, Problem
+    from .expression import Expression
 
 #: A gene that limits rule out is named if it alone preserves this share; so many are.
 _STRONG, _SAID = 0.01, 3
@@ -123,9 +124,7 @@ def rows(
     of_types = []
     measured = {MEASURES[name][0] for name in limits.expression or ()}
     if limits.per_type is not None or measured - {"counts"}:
-        data = read.row_matrix(adata, request.structure.layer)
-        unit = 0.0 if limits.per_type is None else read.unit_of_logarithms(adata, data)
-        expression = Expression.of(data, labels, unit=unit)
+        expression = of_all_genes(adata, labels, request.structure.layer)
         quantities |= {"mean": expression.means, "cells": expression.shares}
         of_types = _of_types(expression, limits.per_type, allowed)
     limit_rows += [*_of_single_genes(quantities, limits), *of_types]

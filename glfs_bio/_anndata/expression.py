@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
 from ..data.matrix import RowMatrix, with_values
+from ..errors import InvalidValue
 from ..labels import Labels
-from . import read
+from . import read, results
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -132,12 +133,37 @@ class Expression:
         return np.asarray(np.maximum(total, 0.0) / n_cells)
 
 
+def of_all_genes(
+    adata: AnnData, labels: Labels | None, layer: str | None, only: Index | None = None
+) -> Expression:
+    """Return where all genes, or `only` some, are expressed."""
+    if adata.n_obs == 0:
+        of_cells = moments(adata)
+        names = [] if labels is None else [*map(str, of_cells["labels"])]
+        fields = ("sizes", "shares", "means", "linear")
+        values = {name: np.asarray(of_cells[name], float)[..., : 1 + len(names)] for name in fields}
+        expression = Expression(labels=names, negative=bool(of_cells["negative"]), **values)
+        return expression if only is None else expression.only(only)
+    data = read.row_matrix(adata, layer)
+    unit = read.unit_of_logarithms(adata, data)
+    return Expression.of(RowMatrix(data, genes=only), labels, unit=unit)
+
+
+def moments(adata: AnnData) -> dict[str, Any]:
+    """Return what a structure keeps of the genes in cells that were left out, and of types."""
+    genes = results.checksum("/".join(adata.var_names))
+    entries = [of for of in adata.uns.values() if results.kind_of(of) == "structure"]
+    entries = [of for of in entries if "moments" in of and of["made_of"]["genes"] == genes]
+    if len({str(of["moments"]["column"]) for of in entries}) != 1:
+        text = "these cells were left out, with no moments of these genes, or those of two columns"
+        raise InvalidValue(f"`adata` has no cells: {text}: store one, by `glfs_bio.pp.structure`")
+    return dict(entries[0]["moments"])
+
+
 def of_genes(adata: AnnData, genes: Index, labels: Labels | None, layer: str | None) -> Expression:
     """Return where genes are expressed; shares and folds are NaN with negative values."""
     order, rows = np.unique(genes, return_inverse=True)
-    data = read.row_matrix(adata, layer)
-    unit = read.unit_of_logarithms(adata, data)
-    expression = Expression.of(RowMatrix(data, genes=order), labels, unit=unit).only(rows)
+    expression = of_all_genes(adata, labels, layer, order).only(rows)
     if not expression.negative:
         return expression
     unknown = np.full_like(expression.shares, np.nan)

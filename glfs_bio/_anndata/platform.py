@@ -23,7 +23,7 @@ from ..options import FEWEST_CELLS, neighbor_frequencies
 from ..vendors.forecast import N_NEIGHBORS, Spillover, bits
 from ..vendors.genes import PanelFile, read_panel
 from . import columns, names, read
-from .expression import Expression, members
+from .expression import members, of_all_genes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .._typing import Array
     from ..labels import Labels
     from ..options import Platform
+    from .expression import Expression
 
 #: Cells that are added to those that express a gene, and to those that do not.
 _HALF = 0.5
@@ -154,7 +155,7 @@ def _measured(
     measured = {}
     with naming(adata="efficiency", X="efficiency"):
         read.unique_names(cells)
-        detected = _molecules(read.row_matrix(cells))
+        detected = _molecules(of_all_genes(cells, None, None))
     by_row = lookup.by_row({name: column for column, name in enumerate(cells.var_names)})
     if not by_row:
         lookup.report("efficiency", list(cells.var_names))
@@ -162,7 +163,7 @@ def _measured(
     if len(rows) < lookup.n_genes:
         note(f"`efficiency` has {len(rows)} of {lookup.n_genes} genes: it is 0 for the others.")
     with naming(X="X" if layer is None else "layer"):
-        molecules = _molecules(read.row_matrix(lookup.adata, layer))
+        molecules = _molecules(of_all_genes(lookup.adata, None, layer))
     measured["efficiency"] = np.minimum(detected[shared] / molecules[rows], 1.0)
     with naming(adata="efficiency", X="efficiency"):
         signal = signal_of(cells) if with_signal else None
@@ -202,9 +203,9 @@ def _logarithmised(adata: AnnData, layer: str | None = None) -> RowMatrix:
     return RowMatrix(with_values(counts, np.log1p(counts.data / factors)), cells)
 
 
-def _molecules(data: RowMatrix) -> Array:
+def _molecules(expression: Expression) -> Array:
     """Return ``−log(1 − s)`` for the share s of cells that express each gene."""
-    expression, n_cells = Expression.of(data, None), data.shape[0]
+    n_cells = expression.sizes[0]
     if expression.negative:
         raise InvalidValue("`X` has negative values: use counts, or logarithms of them")
     n_expressing = np.rint(expression.shares[:, 0] * n_cells)

@@ -123,6 +123,9 @@ def _opened(matrix: Any) -> RowMatrix:
 
 def inputs(adata: AnnData, spec: StructureSpec) -> dict[str, Any]:
     """Return what :func:`.cells.build_cells` takes; warn of values not log-normalised."""
+    if adata.n_obs == 0:
+        nobody = RowMatrix(sparse.csr_array(adata.shape), checked=True)
+        return {"data": nobody, "representation": None, "graph": None, "batch": None}
     if spec.batch_key is not None and spec.neighbors_key is not None:
         key = short(spec.neighbors_key)
         raise InvalidValue(f"`neighbors_key={key}` conflicts with `batch_key`: remove one")
@@ -223,6 +226,13 @@ def symbols(adata: AnnData, name: str | None) -> pd.Series:
     return names.mask(column.isna() | (names == ""))
 
 
+def need_cells(adata: AnnData, argument: str, value: object = None) -> None:
+    """Refuse what is computed from cells where these were left out."""
+    if adata.n_obs == 0:
+        text = "needs cells, and these cells were left out"
+        raise InvalidValue(f"{subject(argument, value)} {text}: use the object that has them")
+
+
 def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") -> RowMatrix:
     """Return ``X`` or a layer, wherever it is; in memory its values are checked."""
     if argument == "counts_layer" and layer == "X":
@@ -237,7 +247,8 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     if isinstance(data, np.ma.MaskedArray):
         raise InvalidType(f"{name} is a masked array: fill its entries, or remove them")
     if 0 in data.shape:
-        raise InvalidValue(f"{name} has no cells or no genes: its shape is {data.shape}")
+        need_cells(adata, "X" if layer is None else argument, layer)
+        raise InvalidValue(f"{name} has no genes: its shape is {data.shape}")
     kind = data.dtype
     if kind.kind not in "biuf" or (kind.kind == "f" and kind.itemsize not in (4, 8)):
         raise InvalidType(f"{name} has dtype {kind}: convert it to float32 or float64")

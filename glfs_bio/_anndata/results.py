@@ -424,7 +424,7 @@ def most_genes(adata: AnnData) -> int:
     for key, entry in adata.uns.items():
         if isinstance(entry, Mapping) and f"{key}_rank" in adata.var:
             n_genes.append(int(codec.scalar(entry.get("n_tested", 0))))
-        elif isinstance(entry, Mapping) and {"sets", "set_of_cell"} <= entry.keys():
+        elif kind_of(entry) == "structure":
             n_genes.append(np.size(entry["sets"]["0"]["variance"]))
     return max(n_genes)
 
@@ -451,7 +451,7 @@ def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | 
 
 def _columns(adata: AnnData, params: Mapping[str, Any]) -> dict[str, str]:
     """Return checksums of the columns of ``.obs`` that parameters name."""
-    texts = codec.text_of(params).replace('\\"', '"').split('"')
+    texts = codec.text_of(params).replace('\\"', '"').split('"') if adata.n_obs else []
     named = {name: pd.factorize(np.ravel(adata.obs[name])) for name in adata.obs if name in texts}
     return {name: checksum(codes, repr([*map(str, of)])) for name, (codes, of) in named.items()}
 
@@ -459,7 +459,7 @@ def _columns(adata: AnnData, params: Mapping[str, Any]) -> dict[str, str]:
 def _sums(adata: AnnData, layer: str | None) -> str:
     """Return a checksum of names of genes and of their sums over cells, whatever the container."""
     data = read.matrix_or_none(adata, layer)
-    if not isinstance(data, IN_MEMORY):
+    if not isinstance(data, IN_MEMORY) or adata.n_obs == 0:
         return _UNKNOWN
     weights = np.linspace(1.0, 2.0, adata.n_obs)  # each cell its own, as cells may change places
     sums = RowMatrix(data).weighted_sums(weights)

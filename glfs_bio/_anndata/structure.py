@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from anndata import AnnData
+from scipy import sparse
 
 from .. import checks, codec
 from ..cells import noise
@@ -25,12 +27,13 @@ from . import names, read, results
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from anndata import AnnData
+    from numpy.typing import NDArray
 
     from .._typing import Array, Index
     from ..criterion.criterion import Target
     from ..criterion.platform import Detection
     from ..data.matrix import RowMatrix
+    from ..labels import Labels
     from ..options import Request
 
 #: Where ``pp.structure`` stores a structure; see :func:`slot_of` for those computed by the way.
@@ -38,8 +41,10 @@ KEY = "glfs_structure"
 #: Key of the view of all genes in ``.obsm`` and ``.uns``.
 ALL_GENES = "glfs_all_genes"
 #: What is stored of each set of cells next to its rows of ``.obsm`` and columns of ``.varm``.
-_NUMBERS = {"assay_noise": float, "noise_level": float, "graph_components": int, "chance": float}
-_ARRAYS = ("stiffness", "variance", "residuals", "units")
+_SCALARS = ("n_cells", "label", "assay_noise", "noise_level", "graph_components", "chance")
+_ARRAYS = ("stiffness", "variance", "residuals", "units", "type_means")
+#: Of types of fewer cells nothing is stored.
+FEWEST_OF_TYPE = 10
 #: A gene sets no more than this share of the noise of the platform, where there are so many genes:
 #: .16 of 33 genes of osmFISH, and .03 of whole transcriptomes.
 _MOST, _MANY_GENES = 0.5, 20
@@ -56,6 +61,8 @@ class Structure(NamedTuple):
     rows: Sequence[Index]
     #: What it was computed from, and how
     spec: StructureSpec
+    #: Of the cells, where moments are stored of them
+    types: Labels | None = None
 
     def criterion(
         self,
@@ -80,6 +87,8 @@ class Structure(NamedTuple):
 def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
     """Return how a structure is computed, where `use_rep` may name one that is kept."""
     checks.texts(or_none=True, use_rep=spec.use_rep)
+    if adata.n_obs == 0 and spec.use_rep is None and KEY in adata.uns:
+        spec = replace(spec, use_rep=KEY)
     if spec.use_rep is None or results.kind_of(adata.uns.get(spec.use_rep)) != "structure":
         return spec
     for name in OF_STORED:
@@ -102,10 +111,10 @@ def structure_of(
     slot = slot_of(made_of["spec"])
     for key in (KEY, slot) if spec.stored_key is None else (spec.stored_key,):
         if key in adata.obsm and _is_of(adata.uns.get(key), made_of):
-            return _stored(adata, key, spec)
-    if spec.stored_key is not None:
+            return _stored(adata, key, spec, inputs["batch"])
+    if spec.stored_key is not None or adata.n_obs == 0:
         key = short(spec.stored_key)
-        raise InvalidValue(f"`use_rep={key}` is outdated: run `glfs_bio.pp.structure(adata)`")
+        raise InvalidValue(f"`use_rep={key}` is outdated or missing: run `pp.structure` on cells")
     structure = compute(adata, inputs, spec)
     if keep:
         # Those that were computed by the way are kept for selections alone.
@@ -128,6 +137,8 @@ def slot_of(text: str) -> str:
 
 def checksums(adata: AnnData, inputs: dict[str, Any], spec: StructureSpec) -> dict[str, str]:
     """Return what a structure is of: its parameters, and all values that it is computed from."""
+    if adata.n_obs == 0:  # what the structure says itself
+        return {"spec": spec.text(), "genes": results.checksum("/".join(adata.var_names))}
     made_of = {"matrix": checksum_of_matrix(adata, inputs["data"], spec.layer)}
     made_of["spec"] = spec.text()
     for name in ("representation", "graph"):
@@ -248,43 +259,61 @@ def _warn_of_units(adata: AnnData, data: RowMatrix, sets: Sequence[Cells]) -> No
             caution(text)
 
 
-def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key: str) -> None:
-    """Write a structure to ``.obsm[key]``, ``.varm[key]`` and ``.uns[key]``."""
+def without_cells(adata: AnnData, key: str) -> AnnData:
+    """Return the genes with a structure, and nothing else of the cells but names of columns."""
+    return AnnData(
+        sparse.csr_matrix((0, adata.n_vars), dtype=np.float32),
+        adata.obs[:0].astype(str),
+        adata.var.copy(),
+        obsm={key: adata.obsm[key][:0]},
+        varm={key: adata.varm[key]},
+        uns={key: adata.uns[key]},
+    )
+
+
+def store(
+    adata: AnnData, structure: Structure, made_of: Mapping[str, str], key: str, **content: Any
+) -> None:
+    """Write a structure to ``.obsm[key]``, ``.varm[key]`` and ``.uns[key]``, there with more."""
     sets = structure.sets
     rank = max(subset.basis.shape[1] for subset in sets)
     cells = np.zeros((adata.n_obs, rank))
     genes = np.zeros((adata.n_vars, len(sets) * rank))
-    number = np.full(adata.n_obs, -1)
     blocks = {}
     for i, (subset, rows) in enumerate(zip(sets, structure.rows, strict=True)):
         r = subset.basis.shape[1]
         cells[rows, :r] = subset.basis
         genes[:, i * rank : i * rank + r] = subset.projections
-        number[rows] = i
-        blocks[str(i)] = {name: getattr(subset, name) for name in (*_ARRAYS, *_NUMBERS)}
+        blocks[str(i)] = {name: getattr(subset, name) for name in (*_ARRAYS, *_SCALARS)}
+        if structure.types is not None:
+            members = structure.types.codes[rows, None] == np.arange(len(structure.types.names))
+            sizes = members.sum(axis=0)
+            shares = members / np.where(sizes < FEWEST_OF_TYPE, np.nan, sizes)
+            blocks[str(i)]["type_means"] = subset.basis.T @ shares
     entry = results.envelope(
         "structure",
         codec.storable(structure.spec),
-        made_of,
         request=structure.spec.text(),
-        set_of_cell=number,
+        made_of={**made_of, "genes": results.checksum("/".join(adata.var_names))},
         sets=blocks,
+        **content,
     )
     results.store(adata, key, entry, obsm={key: cells}, varm={key: genes})
 
 
-def _stored(adata: AnnData, key: str, spec: StructureSpec) -> Structure:
-    entry = adata.uns[key]
-    number = np.asarray(entry["set_of_cell"])
-    coordinates, projections = np.asarray(adata.obsm[key]), np.asarray(adata.varm[key])
+def _stored(adata: AnnData, key: str, spec: StructureSpec, batch: NDArray[Any] | None) -> Structure:
+    blocks = adata.uns[key]["sets"]
+    coordinates, projections = (np.asarray(of[key], float) for of in (adata.obsm, adata.varm))
     rank = coordinates.shape[1]
-    sets, rows = [], []
-    for i in range(len(entry["sets"])):
-        block = entry["sets"][str(i)]
-        rows.append(np.flatnonzero(number == i))
-        values: dict[str, Any] = {name: np.asarray(block[name]) for name in _ARRAYS}
+    rows = [np.arange(adata.n_obs)] * len(blocks)
+    if batch is not None:
+        rows = [cells for _, cells in split(batch, adata.n_obs) if cells is not None]
+    sets = []
+    for i in range(len(blocks)):
+        block = blocks[str(i)]
+        values: dict[str, Any] = {name: np.asarray(block[name], float) for name in _ARRAYS}
         r = len(values["stiffness"])
-        values |= {name: kind(codec.scalar(block[name])) for name, kind in _NUMBERS.items()}
+        values |= {name: codec.scalar(block[name]) for name in _SCALARS}
         basis = np.ascontiguousarray(coordinates[rows[i], :r])
         of_genes = np.ascontiguousarray(projections[:, i * rank : i * rank + r])
         sets.append(Cells(basis=basis, projections=of_genes, **values))

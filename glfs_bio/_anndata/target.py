@@ -22,7 +22,7 @@ from ..data.matrix import check_indices
 from ..errors import InvalidType, InvalidValue, NotFound, listed, note, quoted, short
 from ..vendors import sheets
 from ..vendors.genes import ENDINGS, read_markers
-from . import columns, names
+from . import columns, names, read
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -128,7 +128,7 @@ def _of_column(adata: AnnData, name: str) -> Term:
     if isinstance(values, np.ndarray):
         return _of_numbers(values[:, None], name)
     n_cells = np.bincount(values.codes[values.codes >= 0])
-    few = [label for label, n in zip(values.names, n_cells, strict=True) if n < _FEW_CELLS]
+    few = [values.names[code] for code in np.flatnonzero(n_cells < _FEW_CELLS)]
     if few:
         note(f"`preserve` has labels of one or two cells, too few for a mean: {listed(few)}.")
     return LabelsTerm(values.codes)
@@ -136,6 +136,7 @@ def _of_column(adata: AnnData, name: str) -> Term:
 
 def _of_space(adata: AnnData, name: str) -> Term:
     """All columns of a matrix with a row a cell."""
+    read.need_cells(adata, "preserve", name)
     values = adata.obsm[name]
     check_indices(values, "preserve", name)
     values = values.toarray() if sparse.issparse(values) else np.asarray(values)
@@ -154,6 +155,7 @@ def _of_numbers(values: Array, name: str) -> ValuesTerm:
 
 def _weights(adata: AnnData, name: str) -> Array:
     """Of each cell: numbers as they are, or the same sum for each label."""
+    read.need_cells(adata, "cell_weights", name)
     values = columns.labels_or_numbers(adata, name, "cell_weights", "divide weights by their sum")
     if isinstance(values, np.ndarray):
         if not (np.isfinite(values).all() and values.min() >= 0 and values.any()):

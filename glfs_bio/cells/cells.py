@@ -109,7 +109,10 @@ class Cells:
     Files keep what the criterion for panels needs, without the matrix and the graph.
     """
 
-    #: V, orthonormal columns, shape (n_cells, r).
+    n_cells: int
+    #: Name of the batch that they are; "" where they are all cells.
+    label: str = ""
+    #: V, orthonormal columns, shape (n_cells, r); without rows where the cells were left out.
     basis: Array
     #: ``C = XᵀV`` of the centred genes in the units of the matrix, shape (n_genes, r).
     projections: Array
@@ -124,6 +127,8 @@ class Cells:
     #: What genes are multiplied with, shape (n_genes,), and their mean noise in these units.
     units: Array
     noise_level: float
+    #: Mean rows of V of types of cells, shape (r, n_types), NaN of types of few cells.
+    type_means: Array = field(default_factory=lambda: np.empty((0, 0)))
     #: Connected components of the graph of the cells.
     graph_components: int = 1
     #: Strength of the leading axis where each gene is permuted over the cells; 0: not looked at.
@@ -134,11 +139,6 @@ class Cells:
     data_graph: sparse.csr_array = None
     #: Similarities, shape (n_cells, n_cells).
     graph: sparse.csr_array = None
-
-    @property
-    def n_cells(self) -> int:
-        """Number of cells."""
-        return len(self.basis)
 
     @cached_property
     def metric(self) -> tuple[Array, Array]:
@@ -166,7 +166,7 @@ class Cells:
         alone gives along its largest axis, and U.
         """
         strengths, directions = np.linalg.eigh(self.scatter)
-        edge = noise.edge(self.units**2 * self.residuals, len(self.basis))
+        edge = noise.edge(self.units**2 * self.residuals, self.n_cells)
         return strengths[::-1] / max(edge, np.finfo(float).tiny), directions[:, ::-1]
 
     @property
@@ -202,11 +202,25 @@ class Cells:
             scatter = within @ scatter @ within
         return np.asarray(whitening.T @ scatter @ whitening)
 
-    def coordinates(self, values: Array) -> Array:
-        """``ZᵀY`` of values of the cells, with ``Z = V Q diag(1/√κ)``, shape (r, n_values)."""
+    def coordinates(self, within: Array) -> Array:
+        """``ZᵀY`` out of ``VᵀY`` of values of the cells, with ``Z = V Q diag(1/√κ)``."""
         kappa, basis = self.metric
-        within = np.asarray(self.basis.T @ values)
         return np.asarray((basis / np.sqrt(kappa)).T @ within)
+
+    def means_of(self, codes: Array | Index, weights: Array | None = None) -> tuple[Index, Array]:
+        """Return the types in `codes`, −1 for none, and their mean rows of V, (r, n_types).
+
+        Where the cells were left out, and codes are none, they are those that were kept of them.
+        """
+        if not len(self.basis):
+            types = np.flatnonzero(np.isfinite(self.type_means[0]))
+            return types, self.type_means[:, types]
+        counts = np.ones(len(codes)) if weights is None else weights
+        labelled = (codes >= 0) & (counts > 0)
+        types, numbers = np.unique(codes[labelled], return_inverse=True)
+        members = np.zeros((len(codes), len(types)))
+        members[labelled] = np.eye(len(types))[numbers] * counts[labelled, None]
+        return types, np.asarray(self.basis.T @ (members / members.sum(axis=0)))
 
     def only(self, genes: Index) -> Self:
         """The same cells, subspace and graph with some of the genes."""
@@ -308,7 +322,8 @@ def build_cells(
             which = "the cells" if label is None else f"the cells of batch {label!r}"
             raise InvalidValue(f"`X` has no gene that varies over {which}")
         with few_threads(spec.n_comps or min(rows.shape)):
-            sets.append(_reduced(sample, spec, (where, graph), whole_space))
+            subset = _reduced(sample, spec, (where, graph), whole_space)
+            sets.append(replace(subset, label=label or ""))
     most = max(cells_of_set.graph_components for cells_of_set in sets)
     if most > 1 and not of_classes:
         remedy = "If they should be connected, use more neighbours, or remove isolated cells."
@@ -371,6 +386,7 @@ def _build(sample: Sample, spec: StructureSpec, geometry: Geometry, whole_space:
         data=sample.data,
         data_graph=sample_graph,
         graph=graph,
+        n_cells=len(basis),
         # In the order of rows that files keep: products of the same numbers round alike.
         basis=np.ascontiguousarray(basis),
         projections=np.ascontiguousarray(projections),

@@ -48,6 +48,13 @@ def _select(call: Call) -> None:
     _put_selection(call, *call.result(cells if len(paths) > 1 else cells[str(paths[0])]))
 
 
+def _structure(call: Call) -> None:
+    from .._anndata.structure import without_cells
+
+    adata, key = call.result(call.cells(call.values["source"]))
+    call.put(without_cells(adata, key) if "without_cells" in call.values else adata)
+
+
 def _demo(call: Call) -> None:
     import scanpy as sc
 
@@ -92,6 +99,7 @@ def _predictions(call: Call, adata: AnnData, key: str) -> pd.DataFrame:
 _PANEL = "File for the panel, best gene first."
 _GENES = Option("genes_file", _PANEL, Path, "--genes", file="w", endings=_ENDINGS)
 _ALSO = "Another dataset; may be repeated. Each is a batch; --output has the first, with results."
+_WITHOUT = Option("without_cells", "Leave the cells out of --output.", bool, default=False)
 _ORDER = "The order, in the platform's form: .csv, .xlsx."
 _FILE = Option("targets", type=Path, default=REQUIRED, file="w")
 _FILES = f"Files: {', '.join(_ENDINGS)}."
@@ -109,7 +117,10 @@ COMMANDS = {
         run=_select,
     ),
     "structure": Command(
-        "pp.structure", "pbmc.h5ad --n-comps 20 --batch-key donor -o prepared.h5ad", (OUTPUT,)
+        "pp.structure",
+        "pbmc.h5ad --labels cell_type -o blood.h5ad --without-cells",
+        (OUTPUT, _WITHOUT),
+        run=_structure,
     ),
     "evaluate": Command(
         "tl.evaluate_panel",

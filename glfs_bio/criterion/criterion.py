@@ -94,13 +94,8 @@ class LabelsTerm(TermOfCells):
 
     def __call__(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
-        counts = np.ones(len(self.values)) if weights is None else weights
-        labelled = (self.values >= 0) & (counts > 0)
-        classes, codes = np.unique(self.values[labelled], return_inverse=True)
-        members = np.zeros((len(self.values), len(classes)))
-        members[labelled] = np.eye(len(classes))[codes] * counts[labelled, None]
-        means = cells.coordinates(members / members.sum(axis=0))
-        first, second = np.triu_indices(len(classes), 1)
+        means = cells.coordinates(cells.means_of(self.values, weights)[1])
+        first, second = np.triu_indices(means.shape[1], 1)
         differences = means[:, first] - means[:, second]
         differences = _divided(differences, np.linalg.norm(differences, axis=0))
         return rooted(differences @ differences.T)
@@ -118,7 +113,7 @@ class ValuesTerm(TermOfCells):
         values = np.where(measured[:, None], self.values, 0.0)
         values = (values - counts @ values / max(counts.sum(), 1.0)) * measured[:, None]
         values = _divided(values, np.sqrt(counts @ values**2))
-        coordinates = cells.coordinates(values * counts[:, None])
+        coordinates = cells.coordinates(cells.basis.T @ (values * counts[:, None]))
         return rooted(coordinates @ coordinates.T)
 
 
@@ -297,13 +292,15 @@ class Criterion:
         blocks = [replace(block, weights=block.weights * weight) for block, weight in of_blocks]
         return blocks, float(weights @ self.floors)
 
-    def cells(self, block: int) -> Array:
+    def cells(self, block: int, rows: Array | None = None) -> Array:
         """Z of a set of cells in the eigenbasis of W, shape (n_cells, r): ``Z E Zᵀ`` is the
-        covariance of what the panel leaves open of a function of the cells.
+        covariance of what the panel leaves open of a function of the cells.  `rows` may have others
+        than those of V.
         """
         cells = self.sets[block]
+        rows = cells.basis if rows is None else rows
         kappa, basis = cells.metric
-        return np.asarray(cells.basis @ ((basis / np.sqrt(kappa)) @ self._eigen[block][1]))
+        return np.asarray(rows @ ((basis / np.sqrt(kappa)) @ self._eigen[block][1]))
 
     def losses(self, panel: Index) -> Array:
         """Share that the panel loses without each of its genes, in units of :meth:`preserved`."""
@@ -359,7 +356,7 @@ class OnPlatform(Criterion):
 
 def units_of_noise(cells: Cells) -> float:
     """``λ2`` at which a gene of weight 1 stands for one measurement: ``n · noise · Tr K / r``."""
-    return float(len(cells.basis) * cells.noise_level * np.mean(np.diag(cells.stiffness)))
+    return float(cells.n_cells * cells.noise_level * np.mean(np.diag(cells.stiffness)))
 
 
 def errors_along(block: Block) -> Array:

@@ -135,11 +135,9 @@ class MeasuredPanel:
         distance, unexplained = np.zeros((2, len(first)))
         work = np.zeros((len(first), len(self.genes)))
         for number, (posterior, labels) in enumerate(zip(self.posteriors, codes, strict=True)):
-            present = np.unique(labels[labels >= 0])
-            cells = self.criterion.cells(number)
-            means = np.zeros((n_labels, cells.shape[1]))
-            for label in present:
-                means[label] = cells[labels == label].mean(axis=0)
+            present, within = self.criterion.sets[number].means_of(labels)
+            means = np.zeros((n_labels, len(within)))
+            means[present] = self.criterion.cells(number, within.T)
             both = np.isin(first, present) & np.isin(second, present)
             difference = both.astype(float)[:, None] * (means[first] - means[second])
             distance += np.sum(difference**2, axis=1)
@@ -191,7 +189,7 @@ class MeasuredPanel:
                 block = cells[begin : begin + _ROWS]
                 of_block = np.einsum("ij,ij->i", block @ posterior.covariance, block)
                 error[begin : begin + _ROWS] = of_block
-            shares.append(error / np.mean(np.einsum("ij,ij->i", cells, cells)))
+            shares.append(error / (np.einsum("ij,ij->i", cells, cells).sum() / max(len(cells), 1)))
         return shares
 
     def gains(self) -> Array:

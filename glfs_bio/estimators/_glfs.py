@@ -126,11 +126,6 @@ class GLFS(SelectorMixin, OfMatrices):  # type: ignore[misc]
     n_iter_ : int
         With the original GLFS: accepted steps of the solver.
 
-    See Also
-    --------
-    glfs_bio.pp.select_genes : Select genes of an AnnData object.
-    SupervisedGLFS : Select genes on the graph of the classes.
-
     References
     ----------
     .. [1] B. Wang and A. Goldenberg, Gradient-based Laplacian Feature Selection, arXiv:1404.2948.
@@ -297,10 +292,6 @@ class SupervisedGLFS(GLFS):
     Parameters and attributes are those of :class:`~glfs_bio.GLFS`, with ``objective="exact"`` by
     default.  With the original GLFS the genes are those of the last solution along λ with `n_genes`
     genes.  The graph has an edge per pair of samples of a class, for at most some thousand samples.
-
-    See Also
-    --------
-    GLFSLapRLSClassifier : Classify by the selected genes.
 
     Examples
     --------

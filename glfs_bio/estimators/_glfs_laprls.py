@@ -148,10 +148,6 @@ class GLFSLapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
     classifier_ : LapRLSClassifier
         Classifier, fitted to all samples.
 
-    See Also
-    --------
-    glfs_bio.tl.classify : Classify cells of an AnnData object.
-
     Notes
     -----
     The error of the chosen number is the minimum of many, and therefore optimistic: estimate

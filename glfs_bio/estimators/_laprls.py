@@ -68,10 +68,6 @@ class LapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
     n_labelled_ : int
         Number of samples with a label.
 
-    See Also
-    --------
-    GLFSLapRLSClassifier : Select genes and classify by them.
-
     References
     ----------
     .. [1] M. Belkin, P. Niyogi and V. Sindhwani, Manifold Regularization, JMLR 2006.

@@ -51,10 +51,6 @@ class Exact(Method):
     tol : float, default 1e-4
         Maximum violation of the optimality conditions, in units of λ.
 
-    See Also
-    --------
-    Printed : Minimise the last formula of the paper.
-
     Examples
     --------
     >>> from glfs_bio.glfs2014 import Exact
@@ -155,10 +151,6 @@ class Printed(Exact):
     depends on all axes of the cells, not only on the subspace of the genes.
 
     Parameters and attributes are those of :class:`~glfs_bio.glfs2014.Exact`.
-
-    See Also
-    --------
-    Exact : Minimise the variance itself.
 
     Examples
     --------

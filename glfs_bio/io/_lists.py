@@ -70,11 +70,6 @@ def write_genes(
     ValueError
         If a name would change when it is read again, or scores of a ``.rnk`` are tied.
 
-    See Also
-    --------
-    read_panel : Read a panel.
-    read_markers : Read gene sets.
-
     Examples
     --------
     >>> import scanpy as sc, tempfile, pathlib, glfs_bio

@@ -15,7 +15,7 @@ import pandas as pd
 from anndata.io import read_elem, sparse_dataset
 
 from .. import checks
-from .._anndata import read
+from .._anndata import read, results
 from .._files import as_path, bad_file, is_zarr, reading
 from ..checks import needs
 from ..data.matrix import check_indices
@@ -160,7 +160,8 @@ def read_cells(
             raise bad_file(path, f"has an unreadable ending: give a file {readable}, or a folder")
     for matrix in (None if backed else adata.X, *map(adata.layers.get, read.layers(adata))):
         check_indices(matrix, "path", str(path))
-    if 0 in adata.shape:
+    is_left_out = any(results.kind_of(entry) == "structure" for entry in adata.uns.values())
+    if adata.n_vars == 0 or (adata.n_obs == 0 and not is_left_out):
         raise bad_file(path, "holds no cells, or no genes")
     make_unique(adata, path)
     twice = adata.obs_names[adata.obs_names.duplicated()].unique()

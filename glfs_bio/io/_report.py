@@ -89,10 +89,6 @@ def write_report(
         Heading.
     <overwrite>
 
-    See Also
-    --------
-    write_genes : Write the genes alone.
-
     Examples
     --------
     >>> import scanpy as sc, tempfile, pathlib, glfs_bio
@@ -158,7 +154,8 @@ def _lead(subject: Subject) -> list[str]:
     entry = subject.entry
     n_genes, n_cells = int(entry["n_genes"]), subject.adata.n_obs
     target, n_tested = results.preserved_of(entry), int(entry["n_tested"])
-    texts = [f"{n_genes:,} of {n_tested:,} genes selected in {n_cells:,} cells."]
+    where = f"{n_cells:,} cells" if n_cells else "cells that were left out"
+    texts = [f"{n_genes:,} of {n_tested:,} genes selected in {where}."]
     if "table" in entry:
         n_added = len(entry["table"])
         texts.append(f"{n_genes - n_added} of them were given, and {n_added} added.")
@@ -262,7 +259,7 @@ def inches(source: str) -> float:
 def cells(subject: Subject, _: Entry) -> Iterator[Section]:
     """UMAPs by all genes and by the panel."""
     n_cells, labels = subject.adata.n_obs, subject.labels
-    if subject.basis is False or (subject.basis is None and n_cells > MOST_EXACT):
+    if subject.basis is False or (subject.basis is None and not 0 < n_cells <= MOST_EXACT):
         text = f"UMAPs of {n_cells:,} cells were not computed for this report."
         yield section("cells", "Cells", text=[text])
         return
@@ -309,7 +306,7 @@ def types(subject: Subject, _: Entry) -> Iterator[Section]:
         groups = columns.labels(subject.adata, subject.labels or "")[1]
     except Refusal:
         return
-    if len(groups) > 1:
+    if len(groups) > 1 and subject.adata.n_obs:
         caption = f"The selected genes by {subject.labels}."
         figure = subject.figure(pl.dotplot, subject.labels, symbols=subject.symbols)
         yield section("types", "Genes by type", figures={caption: figure})

@@ -71,6 +71,7 @@ NEEDED_BY = {
     "counts_layer": ("counts", "forecast"),
     "gene_sets": ("gene_sets",),
     "platform": ("forecast",),
+    "cells": tuple(group for group in GROUPS if group not in ("preserved", "gene_sets")),
 }
 #: Groups that are computed only where they are named.
 ON_DEMAND = frozenset(("laprls", "space_laprls", "silhouette", "clusters", "forecast"))

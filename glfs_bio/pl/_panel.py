@@ -74,10 +74,6 @@ def panel(
 
     <returned axes> a list of the axes, those by all genes and by the panel in turn
 
-    See Also
-    --------
-    dotplot : Draw the genes by cell type.
-
     Examples
     --------
     >>> import scanpy as sc, glfs_bio
@@ -341,10 +337,6 @@ def dotplot(
     <show, save>
 
     <returned axes> a list of the axes, one for each row of genes
-
-    See Also
-    --------
-    panel : UMAPs of the cells.
 
     Examples
     --------

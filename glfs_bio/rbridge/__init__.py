@@ -77,10 +77,6 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
         If others of ``.uns``, ``.varm``, ``.varp``, ``.raw``, or columns of unknown types are left
         out.
 
-    See Also
-    --------
-    from_sce
-
     Examples
     --------
     >>> import scanpy as sc
@@ -122,10 +118,6 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     -----
     UserWarning
         If alternative experiments, other ``metadata``, or columns of unknown classes are left out.
-
-    See Also
-    --------
-    to_sce
 
     Examples
     --------

@@ -60,8 +60,8 @@ def restore(adata: ad.AnnData, records: Mapping[str, Any], names: Mapping[str, s
     """Write the records of R into an object, with other names of reduced dimensions."""
     for key, entry in records.items():
         record, arrays = (entry["kept"][name] for name in ("record", "arrays"))
-        if arrays is not None and tuple(map(len, arrays)) == adata.shape:
-            adata.obsm[key], adata.varm[key] = arrays
+        if arrays is not None and adata.shape in ((0, len(arrays[1])), tuple(map(len, arrays))):
+            adata.obsm[key], adata.varm[key] = arrays[0][: adata.n_obs], arrays[1]
         elif record["kind"] == "structure" and key != KEY:
             text = "is that of other genes or cells: it is left out"
             note(f"The structure under {quoted(key)} {text}.")
@@ -95,15 +95,20 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
 def take_apart(adata: ad.AnnData, X_name: str) -> dict[str, Any]:
     """The reverse, with the names of what has no plain form in R.
 
-    A structure is of the very numbers of a matrix, which R has in another form.
+    A structure is of the very numbers of a matrix, which R has in another form, unless the cells
+    were left out.
     """
     if X_name in adata.layers:
         raise InvalidValue(f"`X_name={short(X_name)}` is the name of a layer: choose another")
-    matrices = {} if adata.X is None else {X_name: read.row_matrix(adata).loaded().T}
-    matrices |= {name: read.row_matrix(adata, name).loaded().T for name in read.layers(adata)}
+    if adata.n_obs == 0:
+        matrices = {X_name: sparse.csc_matrix(adata.shape[::-1])}
+    else:
+        matrices = {} if adata.X is None else {X_name: read.row_matrix(adata).loaded().T}
+        matrices |= {name: read.row_matrix(adata, name).loaded().T for name in read.layers(adata)}
     kinds = {key: results.kind_of(entry) for key, entry in adata.uns.items()}
     computed = {key for key in (*kinds, *adata.obsm) if read.COMPUTED.fullmatch(key)}
-    records = [key for key in kinds if kinds[key] not in (None, "structure")]
+    in_python = "structure" if adata.n_obs else None
+    records = [key for key in kinds if kinds[key] not in (None, in_python)]
     graphs = _graphs(adata)
     # a graph that no entry of `.uns` names is none that Python would use
     pairs = [key for key in adata.obsp if key in graphs or not _is_graph(key)]

@@ -102,10 +102,6 @@ def classify(
         Number of genes, of cells with a label, of folds, and of cells in them.
     <params>
 
-    See Also
-    --------
-    glfs_bio.estimators.GLFSLapRLSClassifier : The same on arrays.
-
     Examples
     --------
     >>> import scanpy as sc, glfs_bio

@@ -226,12 +226,15 @@ def evaluate_panel(
     request = _request(adata, panels, preserve, layer, symbols=symbols, platform=platform)
     groups = catalogue.asked_for(
         measures,
+        cells=adata.n_obs or None,
         labels=labels,
         domains=spatial if domains is None else domains,
         counts_layer=counts_layer,
         gene_sets=gene_sets,
         platform=request.platform,
     )
+    if not adata.n_obs:
+        note(f"Left out with these cells: {listed(catalogue.NEEDED_BY['cells'], 99)}.")
     coded = None if labels is None else columns.labels(adata, labels, at_least=2)
     regions = None if domains is None else columns.labels(adata, domains, "domains", at_least=2)
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
@@ -259,7 +262,7 @@ def evaluate_panel(
     evaluation = Evaluation(
         adata, basis, groups, random_state, coded, counts, graph, tissue, sets, spills
     )
-    if coded is not None:
+    if coded is not None and adata.n_obs:
         columns.log_few(coded, evaluation.readings)
     prefixes = evaluation.prefixes(panels, sizes)
     rows: list[dict[str, Any]] = []

@@ -186,7 +186,6 @@ def explain_panel(
         roles = [f"axis {title}" for title in axis]
         if groups is not None:
             of_sets = [groups.codes[cells] for cells in subject.basis.structure.rows]
-            shares = subject.measured.supports(of_sets, len(groups.names))
             pairs = subject.measured.pairs(of_sets, len(groups.names))
             roles = [_role(k, pairs, where) or role for k, role in enumerate(roles)]
     needless = adds_nothing(subject.losses)
@@ -203,10 +202,12 @@ def explain_panel(
         note(f"Genes that add nothing to the panel: {listed(texts[needless], len(texts))}.")
     content: dict[str, Any] = {"table": table, "substitutes": substitutes}
     if groups is not None:
-        table["supports"] = np.where(needless, "", _supports(shares, where))
         label_names = np.array(groups.names, dtype=object)
-        content |= {"support": shares, "labels": label_names}
-        content["pairs"] = _pairs(pairs, of_panel, label_names)
+        content |= {"labels": label_names, "pairs": _pairs(pairs, of_panel, label_names)}
+        if adata.n_obs:
+            shares = subject.measured.supports(of_sets, len(groups.names))
+            table["supports"] = np.where(needless, "", _supports(shares, where))
+            content["support"] = shares
         content["expression"] = where.table(of_panel)
     if rows is not None:
         where = expression.of_genes(adata, rows, groups, subject.basis.layer)

@@ -139,7 +139,7 @@ class Evaluation:
             read_together += self._random_in_space(size)
         genes = np.unique(np.concatenate(read_together))
         counts = None if self.counts is None else RowMatrix(self.counts, genes=genes).loaded()
-        values = read.columns(self.adata, genes, self.basis.layer)
+        values = read.columns(self.adata, genes, self.basis.layer) if self.adata.n_obs else None
         return [Prefix(*of_size, self.random_state, genes, values, counts) for of_size in sized]
 
     def rows(self, prefix: Prefix) -> list[Row]:
@@ -258,11 +258,10 @@ class Evaluation:
         ]
         structure = self.basis.structure
         if len(structure.rows) > 1:
-            batches: Any = read.batches(self.adata, structure.spec.batch_key)
             shares = criterion.preserved_in_sets(prefix.genes)[-1]
-            for cells, share in zip(structure.rows, shares, strict=True):
-                batch = str(batches[cells[0]])
-                rows.append(row("preserved_in_batch", share, all_genes=1.0, reading=batch))
+            for cells, share in zip(structure.sets, shares, strict=True):
+                reading = {"all_genes": 1.0, "reading": cells.label}
+                rows.append(row("preserved_in_batch", share, **reading))
         if detection.varies:
             low, high = forecasts.ends(self.on_platform.preserved_in_draws(prefix.genes))
             preserved = self.on_platform.preserved(prefix.genes)[-1]
@@ -393,7 +392,7 @@ class Evaluation:
             down = order[axis.genes[order] < 0][::-1][:_GENES]
             described: Row = {"share": axis.share, "genes_up": ", ".join(names[up])}
             described["genes_down"] = ", ".join(names[down])
-            if self.labels is not None:
+            if self.labels is not None and self.adata.n_obs:
                 codes = self.labels.codes[self.basis.structure.rows[axis.block]]
                 described["labels"] = _leading_labels(axis.cells, codes, self.labels.names)
             rows.append(described)

@@ -192,7 +192,7 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     plain = names.settled(adata, request, "ignore")
     spec = plain.structure
     n_genes = results.most_genes(adata)
-    if n_genes > adata.n_vars:
+    if n_genes > adata.n_vars and adata.n_obs:
         text = f"`adata` has {adata.n_vars} genes, and results of {n_genes}: shares are of the"
         caution(f"{text} structure of these alone. Use the object with all genes.")
     target = targets.resolve(adata, plain)

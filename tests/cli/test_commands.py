@@ -68,6 +68,17 @@ def test_a_structure_that_later_commands_use(on_cells, cells):
     assert set(genes) == set(cells.var_names[cells.var["glfs_selected"]])
 
 
+def test_a_reference_without_cells(on_cells, cells):
+    on_cells("structure cells.h5ad --n-comps 9 --labels louvain -o nobody.h5ad --without-cells")
+    nobody = ad.read_h5ad("nobody.h5ad")
+    assert nobody.n_obs == 0
+    assert list(nobody.uns) == ["glfs_structure"]
+    genes = on_cells("select nobody.h5ad -n 4").stdout.split()
+    pp.select_genes(cells, 4, n_comps=9)
+    assert set(genes) == set(cells.var_names[cells.var["glfs_selected"]])
+    on_cells("evaluate nobody.h5ad catalogue.csv --labels louvain")
+
+
 def test_evaluate(table, cells):
     frame, summary = table(
         "evaluate cells.h5ad glfs --labels louvain --counts-layer counts --tables all"

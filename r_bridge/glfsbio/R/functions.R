@@ -16,7 +16,7 @@ glfs_select_genes <- function(x, n_genes = NULL, ..., preserve = "structure",
 #' @eval from_python("structure")
 #' @rdname glfs_structure
 #' @export
-glfs_structure <- function(x, ..., n_comps = 50, dimred = NULL,
+glfs_structure <- function(x, ..., n_comps = 50, labels = NULL, dimred = NULL,
         neighbors_key = NULL, n_neighbors = NULL, lambda1 = 100,
         standardize = "auto", ignore = NULL, symbols = NULL, block = NULL,
         key_added = "glfs_structure", random_state = 0, assay.type = NULL,

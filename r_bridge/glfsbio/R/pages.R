@@ -148,12 +148,15 @@ NULL
 #' as long as the matrix is the same. Panels that are no selections are
 #' evaluated by it, unless `x` has a selection, whose structure it then is. A
 #' selection takes another than the default by `dimred = "glfs_structure"`.
-#' Several structures have a key each.
+#' Several structures have a key each. `x[, 0]` is a reference without samples,
+#' which all functions take whose question needs none.
 #'
 #' @inheritParams glfs_select_genes
 #' @inheritSection glfs_select_genes Errors
 #' @param x Log-normalised expression, genes x samples, of any class that
 #'   [glfs_select_genes()] takes but a matrix, which has no place for it.
+#' @param labels Types of the samples, of which moments are stored too, but for
+#'   types of fewer than ten: a vector, or the name of a column of `colData()`.
 #' @param standardize Units of the genes: `"noise"` (noise-standardised),
 #'   `"unit"` (variance 1), NULL, or `"auto"`.
 #' @return The object, with a record in `metadata(x)$glfs_structure`, `notes(x)`

@@ -84,8 +84,8 @@ refuse_unknown <- function(target, options) {
 prepared <- function(target, x, options) {
     if (length(dim(x)) != 2L)
         contents_of(x) # which refuses it
-    if (any(dim(x) == 0L))
-        refuse("x", " has no ", if (nrow(x) == 0L) "genes." else "samples.")
+    if (nrow(x) == 0L)
+        refuse("x", " has no genes.")
     options <- checked(options, x)
     columns <- as_columns(target, options, x)
     options <- columns$options

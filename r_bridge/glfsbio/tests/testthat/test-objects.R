@@ -225,3 +225,24 @@ test_that("messages have the words of the class", {
     limits <- glfs_limits(cost = "none", budget = 1)
     expect_error(quiet(select(set, limits = limits)), "fData(x)", fixed = TRUE)
 })
+
+test_that("a reference without cells is read, written and used", {
+    panel <- paste0("g", c(1, 3, 5))
+    sce <- sce_of(cells())
+    sce <- quiet(glfs_structure(sce, n_comps = 10, labels = "group"))
+    nobody <- sce[, 0]
+    file <- withr::local_tempfile(fileext = ".h5ad")
+    glfs_write_h5ad(nobody, file)
+    of <- function(x) {
+        out <- quiet(glfs_evaluate_panel(x, panel))
+        measured(glfs_result(out, "glfs_evaluation"))
+    }
+    for (x in list(nobody, glfs_read_h5ad(file, X_name = "logcounts"))) {
+        expect_identical(ncol(x), 0L)
+        expect_equal(of(x), of(sce), tolerance = 1e-12)
+        explained <- glfs_explain_panel(x, panel, labels = "group")
+        roles <- glfs_result(explained, "glfs_explanation")$table$role
+        expect_true(any(grepl("marker|separates", roles)))
+    }
+    expect_refused(glfs_stability(quiet(glfs_select_genes(nobody, 3))), "x")
+})
