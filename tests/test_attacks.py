@@ -13,6 +13,7 @@ import itertools
 import json
 import lzma
 import os
+import re
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
@@ -365,6 +366,7 @@ TRICKY = st.sampled_from(
     ["001", "1.10", "1.1", "1e5", "NA", "nan", "None", "null", "TRUE", "inf", "109979", "0x1F", "-"]
 )
 NAMES = TRICKY | st.text(st.sampled_from("abcXYZ019-_. /'"), min_size=1, max_size=6).map(str.strip)
+NAMES = NAMES.filter(lambda name: not re.fullmatch("'.*'", name))  # quotes, as R writes them
 
 
 @attack(
