@@ -113,8 +113,10 @@ def structure_of(
         if key in adata.obsm and _is_of(adata.uns.get(key), made_of):
             return _stored(adata, key, spec, inputs["batch"])
     if spec.stored_key is not None or adata.n_obs == 0:
-        key = short(spec.stored_key)
-        raise InvalidValue(f"`use_rep={key}` is outdated or missing: run `pp.structure` on cells")
+        named = "`adata` has no cells, and its structure"
+        if spec.stored_key is not None:
+            named = f"`use_rep={short(spec.stored_key)}`"
+        raise InvalidValue(f"{named} is outdated or missing: run `pp.structure` on cells")
     structure = compute(adata, inputs, spec)
     if keep:
         # Those that were computed by the way are kept for selections alone.
