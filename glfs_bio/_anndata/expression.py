@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
-from ..data.matrix import RowMatrix, with_values
+from ..data.matrix import RowMatrix, unlogged
 from ..labels import Labels
 from . import read
 
@@ -154,13 +153,6 @@ def _sums(
     """Return what :meth:`Expression.of` divides, for all cells and each label."""
     cells = members(codes[rows], len(categories))
     sums = block.T @ cells
-    linear = _unlogged(block, unit).T @ cells if unit else sums
+    linear = unlogged(block, unit).T @ cells if unit else sums
     negative = np.asarray(float(block.min() < 0))
     return ((block > 0).T @ cells, sums, linear, cells.sum(axis=0), negative), None
-
-
-def _unlogged(block: Matrix, unit: float) -> Matrix:
-    """Return ``expm1`` of the values; none that is larger than a logarithm overflows."""
-    if sparse.issparse(block):
-        return with_values(block, _unlogged(block.data, unit))
-    return np.expm1(np.minimum(unit * block, read.LARGEST_LOGARITHM))

@@ -22,7 +22,7 @@ from ..data.matrix import check_indices
 from ..errors import InvalidType, InvalidValue, NotFound, listed, note, quoted, short
 from ..vendors import sheets
 from ..vendors.genes import ENDINGS, read_markers
-from . import columns, names
+from . import columns, names, read
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -39,13 +39,15 @@ _OF_ALL_GENES: dict[str, Term] = {STRUCTURE: structure_matrix, EXPRESSION: expre
 _MEASUREMENTS = "put measurements into `adata.obsm`, which holds numbers only"
 #: Labels with fewer cells than this are named in a message.
 _FEW_CELLS = 3
+#: Numbers that the evidence for pairs of labels may have: a gigabyte.
+_MOST_EVIDENCE = 2**27
 
 
 def resolve(adata: AnnData, request: Request) -> Target | None:
     """Return what a request asks for; None where it is the structure, all cells counting alike."""
     if request.is_plain:
         return None
-    preserve, cell_weights = insured(adata, request), request.cell_weights
+    preserve, cell_weights = request.preserve, request.cell_weights
     checks.texts(cell_weights=cell_weights, or_none=True)
     shares = list(preserve.items()) if isinstance(preserve, Mapping) else [(preserve, 1.0)]
     if not shares:
@@ -61,21 +63,6 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
     return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
 
 
-def insured(adata: AnnData, request: Request) -> Any:
-    """Return what a request preserves: on an instrument of which no cells are given, labels and
-    structure, half each, as other genes may tell types apart there.
-    """
-    preserve, platform = request.preserve, request.platform
-    if not isinstance(preserve, str) or preserve not in adata.obs:
-        return preserve
-    if platform is None or not platform.is_instrument:
-        return preserve
-    of_cells = columns.labels_or_numbers(adata, preserve, "preserve", _MEASUREMENTS)
-    if isinstance(of_cells, np.ndarray):
-        return preserve
-    return {preserve: 1.0} | ({STRUCTURE: 1.0} if platform.is_unseen else {})
-
-
 def sources(request: Request) -> dict[str, str]:
     """Strings of a request that may name something of the cells, with their arguments."""
     preserve, limits = request.preserve, request.limits
@@ -89,7 +76,7 @@ def sources(request: Request) -> dict[str, str]:
 
 def out_of_file(adata: AnnData, request: Request) -> Any:
     """What a request preserves, with the genes of a file in place of its path."""
-    preserve = insured(adata, request)
+    preserve = request.preserve
     if isinstance(preserve, str) and (preserve in adata.obs or preserve in adata.obsm):
         return preserve
     return names.out_of_file(adata, preserve, symbols=request.symbols)
@@ -103,7 +90,7 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
             text = "is in `adata.obs` and in `adata.obsm`: rename one"
             raise InvalidValue(f"`preserve={short(source)}` {text}")
         if source in adata.obs:
-            return _of_column(adata, source)
+            return _of_column(adata, source, request)
         if source in adata.obsm:
             return _of_space(adata, source)
         stored = source in adata.var or f"{source}_selected" in adata.var
@@ -122,7 +109,7 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
     return GenesTerm(panel.genes)
 
 
-def _of_column(adata: AnnData, name: str) -> Term:
+def _of_column(adata: AnnData, name: str, request: Request) -> Term:
     """Labels, or a number a cell."""
     values = columns.labels_or_numbers(adata, name, "preserve", _MEASUREMENTS)
     if isinstance(values, np.ndarray):
@@ -131,7 +118,17 @@ def _of_column(adata: AnnData, name: str) -> Term:
     few = [label for label, n in zip(values.names, n_cells, strict=True) if n < _FEW_CELLS]
     if few:
         note(f"`preserve` has labels of one or two cells, too few for a mean: {listed(few)}.")
-    return LabelsTerm(values.codes)
+    platform, spec = request.platform, request.structure
+    if request.preserve != name or platform is None or not platform.is_unseen:
+        return LabelsTerm(values.codes)
+    n_types = len(n_cells)
+    if n_types * (n_types - 1) * adata.n_vars > _MOST_EVIDENCE:
+        text = f"`preserve={short(name)}` has {n_types} labels, whose pairs need too much memory"
+        raise InvalidValue(
+            f"{text}: name coarser labels, or give them a weight (`{{{name!r}: 1}}`)"
+        )
+    data = read.without_ignored(adata, read.row_matrix(adata, spec.layer), spec.ignore)
+    return LabelsTerm(values.codes, data, read.unit_of_logarithms(adata, data))
 
 
 def _of_space(adata: AnnData, name: str) -> Term:

@@ -13,15 +13,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from scipy import sparse
 
+from ..data.matrix import RowMatrix, doubled, unlogged, with_values
 from ..errors import InvalidValue
-from .error import Block, Largest, inverse
+from .error import Block, Evidence, Largest, inverse
 from .platform import N_DRAWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .._typing import Array, Index
+    from .._typing import Array, Index, Matrix
     from ..cells.cells import Cells
     from .platform import Detection
 
@@ -44,6 +46,8 @@ NOTHING = 1e-20
 _LITTLE = 1e-6
 #: An eigenvalue of a smaller share of the largest is zero.
 _ROUNDING = 1e-12
+#: Genes whose evidence is computed at once.
+_ROWS = 2**9
 #: γ of Ψ, for errors between 1 and 0.
 SHARPNESS = 100.0
 
@@ -87,23 +91,63 @@ class TermOfCells:
         return replace(self, values=self.values[cells])
 
 
+@dataclass(frozen=True)
 class LabelsTerm(TermOfCells):
     """Classes of cells, −1 where unknown, to be told apart: ``(Σ_{m<m'} δ_mm' δ_mm'ᵀ)^½`` with the
     differences δ, of norm 1, of the mean rows of Z of the classes.
     """
 
+    #: Cells × genes, where an instrument of which no cells are known measures the panel, and the
+    #: unit of its logarithms, 0 for none.
+    matrix: RowMatrix | None = None
+    unit: float = 1.0
+
+    def rows(self, cells: Index) -> Self:
+        """The same of some cells."""
+        matrix = None if self.matrix is None else RowMatrix(self.matrix, cells)
+        return replace(self, values=self.values[cells], matrix=matrix)
+
     def __call__(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
+        members = self._members(weights)
+        means = cells.coordinates(members / members.sum(axis=0))
+        first, second = np.triu_indices(members.shape[1], 1)
+        differences = means[:, first] - means[:, second]
+        differences = _divided(differences, np.linalg.norm(differences, axis=0))
+        return rooted(differences @ differences.T)
+
+    def _members(self, weights: Array | None) -> Array:
+        """How much each cell counts in each class that there is, shape (n_cells, n_classes)."""
         counts = np.ones(len(self.values)) if weights is None else weights
         labelled = (self.values >= 0) & (counts > 0)
         classes, codes = np.unique(self.values[labelled], return_inverse=True)
         members = np.zeros((len(self.values), len(classes)))
         members[labelled] = np.eye(len(classes))[codes] * counts[labelled, None]
-        means = cells.coordinates(members / members.sum(axis=0))
-        first, second = np.triu_indices(len(classes), 1)
-        differences = means[:, first] - means[:, second]
-        differences = _divided(differences, np.linalg.norm(differences, axis=0))
-        return rooted(differences @ differences.T)
+        return members
+
+    def evidence(self, cells: Cells, weights: Array | None, amplitude: Array) -> Evidence:
+        """R: ``s_imm' = p_im a_i² (μ_im − μ_im')₊² / ((v_im + v_im')/2 + σ_0²)`` for m ≠ m', with
+        means μ and variances v in classes, ``p_im`` the share of class m of the mean counts, and
+        the amplitude a of genes on the instrument; w is in proportion to ``√(n_m n_m')``.
+        """
+        members = self._members(weights)
+        sizes = members.sum(axis=0)
+        sums, _ = RowMatrix(self.matrix).sweep(_by_class, members, self.unit)
+        means, squares, counts = (total / sizes for total in sums)
+        variances = np.maximum(squares - means**2, 0.0)
+        counts = np.maximum(counts, 0.0)
+        precision = counts / np.maximum(counts.sum(axis=1), NOTHING)[:, None]
+        precision *= np.broadcast_to(amplitude, len(counts))[:, None] ** 2
+        up, down = np.nonzero(~np.eye(len(sizes), dtype=bool))
+        genes = np.empty((len(means), len(up)))
+        for begin in range(0, len(genes), _ROWS):
+            rows = slice(begin, begin + _ROWS)
+            mean, variance = means[rows], variances[rows]
+            shift = np.maximum(mean[:, up] - mean[:, down], 0.0)
+            noise = (variance[:, up] + variance[:, down]) / 2.0 + cells.assay_noise
+            genes[rows] = precision[rows][:, up] * shift**2 / noise
+        shares = np.sqrt(sizes[up] * sizes[down])
+        return Evidence(genes, shares / shares.sum(), np.zeros(len(up)), genes.sum(axis=0))
 
 
 class ValuesTerm(TermOfCells):
@@ -148,6 +192,13 @@ class Target:
         )
         weights = None if self.weights is None else self.weights[cells]
         return replace(self, terms=terms, weights=weights)
+
+    def evidence(self, cells: Cells, instrument: Detection | None) -> Evidence | None:
+        """What takes the place of F, of labels on an instrument that is only named; else None."""
+        labels = self.terms[0][0]
+        if not isinstance(labels, LabelsTerm) or labels.matrix is None or instrument is None:
+            return None
+        return labels.evidence(cells, self.weights, instrument.amplitude(instrument.detected))
 
     def matrix(self, cells: Cells) -> Array:
         """W of trace 1, shape (r, r); zero where these cells have nothing to preserve."""
@@ -209,7 +260,22 @@ class Criterion:
             covariance = inverse(np.eye(len(gram)) + gram)
             self._eigen.append((weights, basis))
             self._reach[k] = weights @ (1.0 - np.einsum("ij,ij->j", basis, covariance @ basis))
-        start = sum(weights.sum() for weights, _ in self._eigen)
+        #: F of each set without genes, shape (n_sets,)
+        self._starts = np.array([weights.sum() for weights, _ in self._eigen])
+        #: R of each set in place of F, in units of that of all genes; None: there is F alone
+        self._evidence: list[Evidence] | None = None
+        evidence = [target.evidence(cells, instrument) for cells, target in of_sets]
+        of_pairs = [block for block in evidence if block is not None]
+        if of_pairs:
+            self._starts = np.array([block.start for block in of_pairs])
+            units = self._starts * (self._starts > 0).sum()
+            weights = _divided(np.ones(len(units)), units, 0.0)
+            self._evidence = [
+                replace(block, weights=block.weights * weight)
+                for block, weight in zip(of_pairs, weights, strict=True)
+            ]
+            self._starts = self._reach = self._starts * weights
+        start = self._starts.sum() or 1.0
         if instrument is not None and self._reach.sum() < _LITTLE * start:
             share = f"{self._reach.sum() / start:.1g} of what should be preserved"
             text = f"`platform` detects so little that even all genes would preserve only {share}"
@@ -243,16 +309,26 @@ class Criterion:
     @property
     def floors(self) -> Array:
         """What the error of each set would be above its share that is missing, (n_sets,)."""
-        starts = np.array([weights.sum() for weights, _ in self._eigen]) * self._shares
-        return np.asarray(starts - (self._shares > 0))
+        return np.asarray(self._starts * self._shares - (self._shares > 0))
 
     @cached_property
-    def blocks(self) -> list[Block]:
-        """F on each set of cells, and on each draw of failures."""
-        return self.on(slice(None))
+    def blocks(self) -> Sequence[Block]:
+        """F, or R, on each set of cells, and on each draw of failures."""
+        return self.error_blocks if self._evidence is None else self.on(slice(None))
 
-    def on(self, genes: Index | slice) -> list[Block]:
-        """The same of some genes, without turning the others into the eigenbasis of W."""
+    @cached_property
+    def error_blocks(self) -> list[Block]:
+        """F on each set of cells, which explains panels by R too."""
+        return self._errors_on(slice(None))
+
+    def on(self, genes: Index | slice) -> Sequence[Block]:
+        """The blocks of some genes, without turning the others into the eigenbasis of W."""
+        if self._evidence is None:
+            return self._errors_on(genes)
+        of_sets = zip(self._evidence, self._shares, strict=True)
+        return [replace(block.only(genes), weights=block.weights * w) for block, w in of_sets]
+
+    def _errors_on(self, genes: Index | slice) -> list[Block]:
         of_sets = zip(self._genes, self._eigen, self._shares, strict=True)
         return [
             Block(all_genes[genes] @ basis, weights * share, np.zeros_like(basis))
@@ -276,7 +352,7 @@ class Criterion:
 
     def _of_sets(self, order: Index) -> Array:
         """Errors of each set along an order, shape (n_sets, len(order) + 1)."""
-        errors = np.array([errors_along(block) for block in self.on(order)])
+        errors = np.array([block.along() for block in self.on(order)])
         return np.asarray(errors.reshape(-1, len(self.sets), len(order) + 1).sum(axis=0))
 
     def _joined(self, errors: Array) -> Array:
@@ -289,7 +365,7 @@ class Criterion:
         """How errors of blocks are joined while genes enter; None: they add up."""
         return Largest((self._shares > 0).astype(float), SHARPNESS) if self.worst else None
 
-    def bounding(self, panel: Index) -> tuple[list[Block], float]:
+    def bounding(self, panel: Index) -> tuple[Sequence[Block], float]:
         """Blocks whose sum less a number is nowhere above F, and near to F at a panel."""
         if not self.worst:
             return self.blocks, 0.0
@@ -354,7 +430,7 @@ class OnPlatform(Criterion):
 
     def preserved_in_draws(self, panel: Index) -> Array:
         """Share that a panel preserves in each draw, shape (n_draws,)."""
-        errors = np.array([errors_along(block)[-1] for block in self.on(panel)]) * self.n_draws
+        errors = np.array([block.along()[-1] for block in self.on(panel)]) * self.n_draws
         of_draws = self._joined(errors.reshape(self.n_draws, -1).T)
         return np.asarray((self.errors(panel[:0])[0] - of_draws) / self.scale)
 
@@ -364,24 +440,21 @@ def units_of_noise(cells: Cells) -> float:
     return float(len(cells.basis) * cells.noise_level * np.mean(np.diag(cells.stiffness)))
 
 
-def errors_along(block: Block) -> Array:
-    """``Tr(W E)`` while the genes of a block enter, ``E ← E − E g gᵀE/(1 + gᵀE g)`` for each."""
-    covariance = np.eye(len(block.weights))
-    errors = np.empty(len(block.genes) + 1)
-    errors[0] = block.weights.sum()
-    for size, g in enumerate(block.genes, start=1):
-        u = covariance @ g
-        s = 1.0 + g @ u
-        errors[size] = errors[size - 1] - block.weights @ u**2 / s
-        covariance -= np.outer(u, u) / s
-    return errors
-
-
 def rooted(matrix: Array) -> Array:
     """A power of a positive semidefinite matrix, whose zeros stay zero: a root of them is large."""
     values, basis = np.linalg.eigh(matrix)
     values[values < _ROUNDING * values[-1]] = 0.0
     return np.asarray((basis * np.maximum(values, 0.0) ** POWER) @ basis.T)
+
+
+def _by_class(
+    block: Matrix, rows: slice, members: Array, unit: float
+) -> tuple[tuple[Array, ...], None]:
+    """Sums of values, squares and counts in classes, shape (n_genes, n_classes) each."""
+    block, cells = doubled(block), members[rows]
+    squares = with_values(block, block.data**2) if sparse.issparse(block) else block**2
+    counts = unlogged(block, unit) if unit else block
+    return (block.T @ cells, squares.T @ cells, counts.T @ cells), None
 
 
 def _of_trace_one(matrix: Array) -> Array:

@@ -16,12 +16,17 @@ others.  Genes are chosen by the convex
 
 in which a set counts by ``π_b ∝ exp(γ e_b)``.  From e to e + Δ it moves by
 ``log(Σ_b π_b exp(γ Δ_b)) / γ``.
+
+Where labels are to be told apart by evidence that holds on an instrument up to an unknown factor,
+``R(β) = Σ_p w_p log(1 + T_p)`` takes the place of F, with the evidence ``T_p = Σ_i β_i s_ip`` for
+each ordered pair of types.  A pair is a set of cells in one dimension, where E is ``1/(1 + T_p)``,
+and R the logarithm of a determinant; what falls is ``Σ_p w_p log((1 + T_p(all))/(1 + T_p))``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import lapack
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index
 
+#: Genes whose evidence is looked at at once.
+_ROWS = 2**9
 #: Where the sum of Ψ falls by more than this share, its logarithm is exact.
 _STEEP = -0.5
 
@@ -47,7 +54,7 @@ class Block:
     #: What A' holds besides the genes that are weighed, shape (r, r).
     covered: Array
 
-    def cover(self, include: Index) -> Block:
+    def cover(self, include: Index) -> Self:
         """Measure some genes: A' holds them, and they are weighed no more."""
         if not len(include):
             return self
@@ -55,11 +62,11 @@ class Block:
         rest[include] = 0.0
         return replace(self, genes=rest).measuring(self.genes[include])
 
-    def measuring(self, fixed: Array) -> Block:
+    def measuring(self, fixed: Array) -> Self:
         """Measure other genes too, shape (n, r): A' holds them."""
         return replace(self, covered=self.covered + fixed.T @ fixed) if len(fixed) else self
 
-    def only(self, genes: Index | slice) -> Block:
+    def only(self, genes: Index | slice) -> Self:
         """Some of the genes."""
         return replace(self, genes=self.genes[genes])
 
@@ -71,9 +78,35 @@ class Block:
         np.einsum("ii->i", precision)[:] += 1.0
         return inverse(precision)
 
+    @property
+    def start(self) -> float:
+        """F without genes."""
+        return float(self.weights.sum())
+
     def value(self, beta: Array) -> float:
         """``F(β)``."""
-        return float(self.weights @ np.diag(self.inverse(beta)))
+        return self.level(self.inverse(beta))
+
+    def level(self, inverse: Array) -> float:
+        """F where E is known."""
+        return float(self.weights @ np.diag(inverse))
+
+    def slopes(self, inverse: Array) -> Array:
+        """``∂F/∂β_i`` where E is known, of all genes."""
+        weighted = self.genes @ (inverse * np.sqrt(self.weights))
+        return np.asarray(-np.einsum("ij,ij->i", weighted, weighted))
+
+    def along(self) -> Array:
+        """F while the genes enter, ``E ← E − E g gᵀE/(1 + gᵀE g)`` for each, (n_genes + 1,)."""
+        covariance = np.eye(len(self.weights))
+        errors = np.empty(len(self.genes) + 1)
+        errors[0] = self.weights.sum()
+        for size, g in enumerate(self.genes, start=1):
+            u = covariance @ g
+            s = 1.0 + g @ u
+            errors[size] = errors[size - 1] - self.weights @ u**2 / s
+            covariance -= np.outer(u, u) / s
+        return errors
 
     def losses(self) -> Array:
         """By how much F grows without each gene, where all are measured, shape (n_genes,).
@@ -90,15 +123,92 @@ class Block:
         curved = covariances * self.weights @ covariances.T
         return np.asarray(2.0 * (covariances @ self.genes.T) * curved)
 
+    def changes(self, inverse: Array, leaving: Index) -> tuple[Array, Array, Array]:
+        """By how much F grows without genes i of the panel that E is of, a column; by how much it
+        falls with every gene j; and by how much it falls again with j once i left.
+        """
+        curved = (inverse * self.weights) @ inverse
+        g = self.genes[leaving]
+        u, v = g @ inverse, g @ curved
+        rest = 1.0 - np.sum(u * g, axis=1)[:, None]
+        loss = np.sum(v * g, axis=1)[:, None] / rest
+        covariances, bent = u @ self.genes.T, v @ self.genes.T
+        squares = covariances**2 / rest
+        lengths = np.einsum("ij,ij->i", self.genes @ inverse, self.genes)
+        gains = np.einsum("ij,ij->i", self.genes @ curved, self.genes)
+        bent = gains + 2.0 * covariances * bent / rest + loss * squares
+        return loss, gains / (1.0 + lengths), bent / (1.0 + lengths + squares)
+
+
+@dataclass(frozen=True)
+class Evidence(Block):
+    """What R falls short of that of all genes, on one set of cells.
+
+    ``genes`` is s, shape (n_genes, n_pairs), ``weights`` are w, and ``covered``, like E, has one
+    number per pair.
+    """
+
+    #: T of all genes, shape (n_pairs,).
+    total: Array
+
+    def measuring(self, fixed: Array) -> Self:
+        """Measure other genes too, shape (n, n_pairs)."""
+        return replace(self, covered=self.covered + fixed.sum(axis=0))
+
+    def inverse(self, beta: Array) -> Array:
+        """``1/(1 + T_p)``."""
+        heavy = np.flatnonzero(beta > 0)
+        return np.asarray(1.0 / (1.0 + self.covered + beta[heavy] @ self.genes[heavy]))
+
+    @property
+    def start(self) -> float:
+        """R of all genes."""
+        return self.level(np.ones_like(self.total))
+
+    def level(self, inverse: Array) -> float:
+        """``R(all) − R``."""
+        return float(self.weights @ (np.log1p(self.total) + np.log(inverse)))
+
+    def slopes(self, inverse: Array) -> Array:
+        """``−Σ_p w_p s_ip/(1 + T_p)``."""
+        return np.asarray(self.genes @ (-self.weights * inverse))
+
+    def curvature(self, inverse: Array) -> Array:
+        """``Σ_p w_p s_ip s_jp/(1 + T_p)²``."""
+        return np.asarray((self.genes * (self.weights * inverse**2)) @ self.genes.T)
+
+    def along(self) -> Array:
+        """Return what is missing while the genes enter."""
+        totals = np.vstack([np.zeros_like(self.total), np.cumsum(self.genes, axis=0)])
+        return np.asarray((np.log1p(self.total) - np.log1p(totals)) @ self.weights)
+
+    def losses(self) -> Array:
+        """``−Σ_p w_p log(1 − s_ip/(1 + T_p))``, where all are measured."""
+        return -self.gains(-self.inverse(np.ones(len(self.genes))))
+
+    def gains(self, inverse: Array) -> Array:
+        """``Σ_p w_p log(1 + s_ip/(1 + T_p))``, what each gene would add."""
+        gains = np.empty(len(self.genes))
+        for begin in range(0, len(gains), _ROWS):
+            rows = slice(begin, begin + _ROWS)
+            gains[rows] = np.log1p(self.genes[rows] * inverse) @ self.weights
+        return gains
+
+    def changes(self, inverse: Array, leaving: Index) -> tuple[Array, Array, Array]:
+        """As of F, one gene that leaves after another."""
+        losses = -self.only(leaving).gains(-inverse)[:, None]
+        again = [self.gains(inverse / (1.0 - inverse * self.genes[gene])) for gene in leaving]
+        again_of_all = np.array(again).reshape(len(leaving), len(self.genes))
+        return losses, self.gains(inverse), again_of_all
+
 
 def evaluate(blocks: Sequence[Block], beta: Array) -> tuple[float, Array, list[Array]]:
     """``F(β)`` and its gradient over all sets of cells, and E of each."""
     value, gradient, inverses = 0.0, np.zeros(len(beta)), []
     for block in blocks:
         inverse = block.inverse(beta)
-        weighted = block.genes @ (inverse * np.sqrt(block.weights))
-        value += float(block.weights @ np.diag(inverse))
-        gradient -= np.einsum("ij,ij->i", weighted, weighted)
+        value += block.level(inverse)
+        gradient += block.slopes(inverse)
         inverses.append(inverse)
     return value, gradient, inverses
 

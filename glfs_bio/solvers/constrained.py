@@ -56,7 +56,7 @@ class Packed(Greedy):
         #: Whether an upper limit has kept out a gene that would have entered.
         self.held_back = False
         #: What gains less gains nothing.
-        self.nothing = _NOTHING * sum(float(block.weights.sum()) for block in problem.blocks)
+        self.nothing = _NOTHING * sum(block.start for block in problem.blocks)
         self.grow(len(problem.fixed), among=problem.fixed)
 
     def measure(self, gene: int, sign: float = 1.0) -> None:

@@ -8,7 +8,11 @@ gene i would gain is known for all, at the cost of one product of the genes with
     ===========  =======================  ======================================
     trace        Tr(W E) falls            ``g_iᵀ E W E g_i / (1 + g_iᵀ E g_i)``
     determinant  log det(I + A') grows    ``log(1 + g_iᵀ E g_i)``
+    evidence     R grows                  ``Σ_p w_p log(1 + s_ip/(1 + T_p))``
     ===========  =======================  ======================================
+
+What a gene would add to R never grows while others enter, and is looked at again only for the genes
+that may be next (Minoux 1978).
 
 Over several sets of cells errors add up, or the largest counts (:mod:`~glfs_bio.criterion.error`).
 """
@@ -20,17 +24,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..criterion.error import Evidence
 from .panel import Certificates, Panel, in_order
 from .relaxation import relax_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from .._typing import Array, Index
     from ..criterion.error import Block, Largest
     from .panel import Problem
 
 log = logging.getLogger(__name__)
+
+
+#: Genes whose gain in R is looked at at once.
+_FEW = 32
 
 
 class Greedy:
@@ -50,13 +61,18 @@ class Greedy:
         self._genes = [block.genes for block in blocks]
         #: E and E W E of each set of cells
         self._inverses = [block.inverse(np.zeros(len(block.genes))) for block in blocks]
-        both = zip(blocks, self._inverses, strict=True)
-        self._curved_inverses = [(inverse * block.weights) @ inverse for block, inverse in both]
-        #: g_iᵀ E g_i and g_iᵀ E W E g_i of every gene, shape (n_sets, n_genes)
-        self._lengths = self._forms(self._inverses)
-        self._curved = self._forms(self._curved_inverses)
         self._criterion = criterion
         self._across = across
+        self._evidence = [block for block in blocks if isinstance(block, Evidence)]
+        if self._evidence:
+            #: No gene gains more in R
+            self._most = self.waiting
+        else:
+            both = zip(blocks, self._inverses, strict=True)
+            self._curved_inverses = [(inverse * block.weights) @ inverse for block, inverse in both]
+            #: g_iᵀ E g_i and g_iᵀ E W E g_i of every gene, shape (n_sets, n_genes)
+            self._lengths = self._forms(self._inverses)
+            self._curved = self._forms(self._curved_inverses)
         #: Whether each gene could still enter, shape (n_genes,)
         self.can_enter = np.ones(len(blocks[0].genes), dtype=bool)
         self._alike = {int(gene): genes for genes in alike for gene in genes}
@@ -74,12 +90,30 @@ class Greedy:
             allowed &= np.isin(np.arange(len(allowed)), among)
         while len(self.picked) < n_genes and allowed.any():
             first = allowed & ~self.barred if among is None else allowed
-            gains = np.where(first if first.any() else allowed, self.waiting, -np.inf)
+            gains = self._gains_among(first if first.any() else allowed)
             gene = int(np.argmax(gains))
             self.picked.append(gene)
             self.gains.append(float(gains[gene]))
             self.measure(gene)
             allowed &= self.can_enter
+
+    def _gains_among(self, among: NDArray[np.bool_]) -> Array:
+        """What each gene of some would gain next, the largest for sure; −∞ for others."""
+        if not self._evidence or self._across is not None:
+            return np.where(among, self.waiting, -np.inf)
+        most = np.where(among, self._most, -np.inf)
+        gains = np.full(len(most), -np.inf)
+        while most.max() > gains.max():
+            few = np.argsort(-most, kind="stable")[:_FEW]
+            few = few[among[few]]
+            gains[few] = self._most[few] = self._of_evidence(few).sum(axis=0)
+            most[few] = -np.inf
+        return gains
+
+    def _of_evidence(self, genes: Index | slice) -> Array:
+        """What some genes would add to R on each set of cells."""
+        both = zip(self._evidence, self._inverses, strict=True)
+        return np.array([block.only(genes).gains(inverse) for block, inverse in both])
 
     def _forms(self, matrices: list[Array]) -> Array:
         both = zip(self._genes, matrices, strict=True)
@@ -93,7 +127,11 @@ class Greedy:
         if gene in self._alike:
             self.barred[self._alike[gene]] = True
         changes = np.empty(len(self._genes))
-        for k, genes in enumerate(self._genes):
+        for k, block in enumerate(self._evidence):
+            inverse = self._inverses[k] / (1.0 + sign * self._inverses[k] * block.genes[gene])
+            changes[k] = block.weights @ np.log(inverse / self._inverses[k])
+            self._inverses[k] = inverse
+        for k, genes in enumerate(() if self._evidence else self._genes):
             g = genes[gene]
             u, v = self._inverses[k] @ g, self._curved_inverses[k] @ g
             s, a = 1.0 + sign * (g @ u), g @ v
@@ -112,7 +150,10 @@ class Greedy:
         """What each gene would gain next, shape (n_genes,)."""
         if self._criterion == "determinant":
             return np.asarray(sum(np.log1p(self._lengths)))
-        gains = self._curved / (1.0 + self._lengths)
+        if self._evidence:
+            gains = self._of_evidence(slice(None))
+        else:
+            gains = self._curved / (1.0 + self._lengths)
         joined = gains.sum(axis=0) if self._across is None else -self._across.moved(-gains)
         return np.asarray(joined)
 

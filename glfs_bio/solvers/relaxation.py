@@ -287,7 +287,8 @@ def _interior(
         measure = _CENTRE * (prices @ slack + lower @ beta + upper @ (1.0 - beta))
         measure /= len(most) + 2 * n_genes
         pull = prices / slack
-        curvature = sum(map(Block.curvature, blocks, inverses))
+        pairs = zip(blocks, inverses, strict=True)
+        curvature = sum(block.curvature(inverse) for block, inverse in pairs)
         system = curvature + (matrix.T * pull) @ matrix
         np.einsum("ii->i", system)[:] += lower / beta + upper / (1.0 - beta)
         residual = measure / beta - measure / (1.0 - beta) - gradient

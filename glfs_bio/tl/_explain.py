@@ -276,7 +276,7 @@ def _pairs(pairs: Pairs, genes: Array, labels: Array) -> pd.DataFrame:
 def _axes(measured: MeasuredPanel, names: Array) -> tuple[list[str], Array]:
     """Return the axis with the largest contribution of each gene, named by genes, and its share."""
     shares = np.hstack(measured.losses_by_axis())
-    of_genes = np.hstack([block.genes for block in measured.criterion.blocks])
+    of_genes = np.hstack([block.genes for block in measured.criterion.error_blocks])
     largest = shares.argmax(axis=1)
     titles = {
         axis: "/".join(names[np.argsort(-np.abs(of_genes[:, axis]))[:_NAMED_BY]])
