@@ -46,8 +46,6 @@ NOTHING = 1e-20
 _LITTLE = 1e-6
 #: An eigenvalue of a smaller share of the largest is zero.
 _ROUNDING = 1e-12
-#: Genes whose evidence is computed at once.
-_ROWS = 2**9
 #: γ of Ψ, for errors between 1 and 0.
 SHARPNESS = 100.0
 
@@ -136,18 +134,17 @@ class LabelsTerm(TermOfCells):
         means, squares, counts = (total / sizes for total in sums)
         variances = np.maximum(squares - means**2, 0.0)
         counts = np.maximum(counts, 0.0)
-        precision = counts / np.maximum(counts.sum(axis=1), NOTHING)[:, None]
-        precision *= np.broadcast_to(amplitude, len(counts))[:, None] ** 2
-        up, down = np.nonzero(~np.eye(len(sizes), dtype=bool))
-        genes = np.empty((len(means), len(up)))
-        for begin in range(0, len(genes), _ROWS):
-            rows = slice(begin, begin + _ROWS)
-            mean, variance = means[rows], variances[rows]
-            shift = np.maximum(mean[:, up] - mean[:, down], 0.0)
-            noise = (variance[:, up] + variance[:, down]) / 2.0 + cells.assay_noise
-            genes[rows] = precision[rows][:, up] * shift**2 / noise
-        shares = np.sqrt(sizes[up] * sizes[down])
-        return Evidence(genes, shares / shares.sum(), np.zeros(len(up)), genes.sum(axis=0))
+        precision = counts / np.maximum(counts.sum(axis=1, keepdims=True), NOTHING)
+        evidence = np.maximum(means[:, :, None] - means[:, None], 0.0)
+        evidence **= 2
+        evidence *= (precision * np.reshape(amplitude, (-1, 1)) ** 2)[:, :, None]
+        evidence /= (variances[:, :, None] + variances[:, None]) / 2.0 + cells.assay_noise
+        shares = np.sqrt(np.outer(sizes, sizes))
+        np.fill_diagonal(shares, 0.0)
+        genes, total = evidence.reshape(len(means), -1), evidence.sum(axis=0).ravel()
+        block = Evidence(genes, shares.ravel(), np.zeros_like(total), total)
+        of_all = block.value(np.zeros(len(genes)))
+        return replace(block, weights=block.weights / (of_all or 1.0))
 
 
 class ValuesTerm(TermOfCells):
@@ -193,12 +190,12 @@ class Target:
         weights = None if self.weights is None else self.weights[cells]
         return replace(self, terms=terms, weights=weights)
 
-    def evidence(self, cells: Cells, instrument: Detection | None) -> Evidence | None:
-        """What takes the place of F, of labels on an instrument that is only named; else None."""
+    def evidence(self, cells: Cells, instrument: Detection) -> list[Evidence]:
+        """What takes the place of F, for labels on an instrument that is only named; else none."""
         labels = self.terms[0][0]
-        if not isinstance(labels, LabelsTerm) or labels.matrix is None or instrument is None:
-            return None
-        return labels.evidence(cells, self.weights, instrument.amplitude(instrument.detected))
+        if not isinstance(labels, LabelsTerm) or labels.matrix is None:
+            return []
+        return [labels.evidence(cells, self.weights, instrument.amplitude(instrument.detected))]
 
     def matrix(self, cells: Cells) -> Array:
         """W of trace 1, shape (r, r); zero where these cells have nothing to preserve."""
@@ -262,19 +259,17 @@ class Criterion:
             self._reach[k] = weights @ (1.0 - np.einsum("ij,ij->j", basis, covariance @ basis))
         #: F of each set without genes, shape (n_sets,)
         self._starts = np.array([weights.sum() for weights, _ in self._eigen])
-        #: R of each set in place of F, in units of that of all genes; None: there is F alone
-        self._evidence: list[Evidence] | None = None
-        evidence = [target.evidence(cells, instrument) for cells, target in of_sets]
-        of_pairs = [block for block in evidence if block is not None]
-        if of_pairs:
-            self._starts = np.array([block.start for block in of_pairs])
-            units = self._starts * (self._starts > 0).sum()
-            weights = _divided(np.ones(len(units)), units, 0.0)
-            self._evidence = [
-                replace(block, weights=block.weights * weight)
-                for block, weight in zip(of_pairs, weights, strict=True)
-            ]
-            self._starts = self._reach = self._starts * weights
+        #: R of each set in place of F, in units of that of all genes; none: there is F alone
+        self._evidence = [
+            replace(block, weights=block.weights / n_filled)
+            for cells, target in of_sets
+            if instrument is not None
+            for block in target.evidence(cells, instrument)
+        ]
+        if self._evidence:
+            nothing = np.zeros(self.n_genes)
+            self._starts = np.array([block.value(nothing) for block in self._evidence])
+            self._reach = self._starts
         start = self._starts.sum() or 1.0
         if instrument is not None and self._reach.sum() < _LITTLE * start:
             share = f"{self._reach.sum() / start:.1g} of what should be preserved"
@@ -314,21 +309,18 @@ class Criterion:
     @cached_property
     def blocks(self) -> Sequence[Block]:
         """F, or R, on each set of cells, and on each draw of failures."""
-        return self.error_blocks if self._evidence is None else self.on(slice(None))
+        return self.on(slice(None))
 
     @cached_property
-    def error_blocks(self) -> list[Block]:
+    def error_blocks(self) -> Sequence[Block]:
         """F on each set of cells, which explains panels by R too."""
-        return self._errors_on(slice(None))
+        return self.on(slice(None), of_errors=True) if self._evidence else self.blocks
 
-    def on(self, genes: Index | slice) -> Sequence[Block]:
+    def on(self, genes: Index | slice, *, of_errors: bool = False) -> Sequence[Block]:
         """The blocks of some genes, without turning the others into the eigenbasis of W."""
-        if self._evidence is None:
-            return self._errors_on(genes)
-        of_sets = zip(self._evidence, self._shares, strict=True)
-        return [replace(block.only(genes), weights=block.weights * w) for block, w in of_sets]
-
-    def _errors_on(self, genes: Index | slice) -> list[Block]:
+        if self._evidence and not of_errors:
+            pairs = zip(self._evidence, self._shares, strict=True)
+            return [replace(block.only(genes), weights=block.weights * w) for block, w in pairs]
         of_sets = zip(self._genes, self._eigen, self._shares, strict=True)
         return [
             Block(all_genes[genes] @ basis, weights * share, np.zeros_like(basis))
@@ -416,6 +408,8 @@ class OnPlatform(Criterion):
             seen = self.instrument.amplitude(self.instrument.detected)
             of_draws = self.instrument.amplitude(drawn * detection.on_target_rate)
             gains *= np.divide(of_draws, seen, out=np.zeros_like(gains), where=seen > 0)
+        if self._evidence:  # of squares
+            gains **= 2
         self.blocks = [
             replace(block, genes=block.genes * gain[:, None], weights=block.weights / n_draws)
             for gain in gains
@@ -424,7 +418,7 @@ class OnPlatform(Criterion):
         #: Number of draws
         self.n_draws = n_draws
 
-    def on(self, genes: Index | slice) -> list[Block]:
+    def on(self, genes: Index | slice, *, of_errors: bool = False) -> Sequence[Block]:
         """Every draw, of some genes."""
         return [block.only(genes) for block in self.blocks]
 

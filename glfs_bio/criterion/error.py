@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index
 
-#: Genes whose evidence is looked at at once.
-_ROWS = 2**9
 #: Where the sum of Ψ falls by more than this share, its logarithm is exact.
 _STEEP = -0.5
 
@@ -78,11 +76,6 @@ class Block:
         np.einsum("ii->i", precision)[:] += 1.0
         return inverse(precision)
 
-    @property
-    def start(self) -> float:
-        """F without genes."""
-        return float(self.weights.sum())
-
     def value(self, beta: Array) -> float:
         """``F(β)``."""
         return self.level(self.inverse(beta))
@@ -91,10 +84,12 @@ class Block:
         """F where E is known."""
         return float(self.weights @ np.diag(inverse))
 
-    def slopes(self, inverse: Array) -> Array:
-        """``∂F/∂β_i`` where E is known, of all genes."""
+    def evaluate(self, beta: Array) -> tuple[float, Array, Array]:
+        """``F(β)``, its gradient, and E."""
+        inverse = self.inverse(beta)
         weighted = self.genes @ (inverse * np.sqrt(self.weights))
-        return np.asarray(-np.einsum("ij,ij->i", weighted, weighted))
+        value = float(self.weights @ np.diag(inverse))
+        return value, -np.einsum("ij,ij->i", weighted, weighted), inverse
 
     def along(self) -> Array:
         """F while the genes enter, ``E ← E − E g gᵀE/(1 + gᵀE g)`` for each, (n_genes + 1,)."""
@@ -144,8 +139,8 @@ class Block:
 class Evidence(Block):
     """What R falls short of that of all genes, on one set of cells.
 
-    ``genes`` is s, shape (n_genes, n_pairs), ``weights`` are w, and ``covered``, like E, has one
-    number per pair.
+    ``genes`` is s, shape (n_genes, n_pairs); ``weights`` are w, and ``covered`` and E have a number
+    per pair.
     """
 
     #: T of all genes, shape (n_pairs,).
@@ -160,18 +155,14 @@ class Evidence(Block):
         heavy = np.flatnonzero(beta > 0)
         return np.asarray(1.0 / (1.0 + self.covered + beta[heavy] @ self.genes[heavy]))
 
-    @property
-    def start(self) -> float:
-        """R of all genes."""
-        return self.level(np.ones_like(self.total))
-
     def level(self, inverse: Array) -> float:
         """``R(all) − R``."""
         return float(self.weights @ (np.log1p(self.total) + np.log(inverse)))
 
-    def slopes(self, inverse: Array) -> Array:
-        """``−Σ_p w_p s_ip/(1 + T_p)``."""
-        return np.asarray(self.genes @ (-self.weights * inverse))
+    def evaluate(self, beta: Array) -> tuple[float, Array, Array]:
+        """What is missing, its gradient ``−Σ_p w_p s_ip/(1 + T_p)``, and E."""
+        inverse = self.inverse(beta)
+        return self.level(inverse), self.genes @ (-self.weights * inverse), inverse
 
     def curvature(self, inverse: Array) -> Array:
         """``Σ_p w_p s_ip s_jp/(1 + T_p)²``."""
@@ -179,7 +170,7 @@ class Evidence(Block):
 
     def along(self) -> Array:
         """Return what is missing while the genes enter."""
-        totals = np.vstack([np.zeros_like(self.total), np.cumsum(self.genes, axis=0)])
+        totals = np.cumsum(np.vstack([self.covered, self.genes]), axis=0)
         return np.asarray((np.log1p(self.total) - np.log1p(totals)) @ self.weights)
 
     def losses(self) -> Array:
@@ -188,27 +179,24 @@ class Evidence(Block):
 
     def gains(self, inverse: Array) -> Array:
         """``Σ_p w_p log(1 + s_ip/(1 + T_p))``, what each gene would add."""
-        gains = np.empty(len(self.genes))
-        for begin in range(0, len(gains), _ROWS):
-            rows = slice(begin, begin + _ROWS)
-            gains[rows] = np.log1p(self.genes[rows] * inverse) @ self.weights
-        return gains
+        shares = self.genes * inverse
+        return np.asarray(np.log1p(shares, out=shares) @ self.weights)
 
     def changes(self, inverse: Array, leaving: Index) -> tuple[Array, Array, Array]:
         """As of F, one gene that leaves after another."""
         losses = -self.only(leaving).gains(-inverse)[:, None]
-        again = [self.gains(inverse / (1.0 - inverse * self.genes[gene])) for gene in leaving]
-        again_of_all = np.array(again).reshape(len(leaving), len(self.genes))
-        return losses, self.gains(inverse), again_of_all
+        without = inverse / (1.0 - inverse * self.genes[leaving])
+        again = np.array([self.gains(of_rest) for of_rest in without])
+        return losses, self.gains(inverse), again.reshape(len(leaving), -1)
 
 
 def evaluate(blocks: Sequence[Block], beta: Array) -> tuple[float, Array, list[Array]]:
     """``F(β)`` and its gradient over all sets of cells, and E of each."""
     value, gradient, inverses = 0.0, np.zeros(len(beta)), []
     for block in blocks:
-        inverse = block.inverse(beta)
-        value += block.level(inverse)
-        gradient += block.slopes(inverse)
+        of_block, slopes, inverse = block.evaluate(beta)
+        value += of_block
+        gradient += slopes
         inverses.append(inverse)
     return value, gradient, inverses
 

@@ -50,13 +50,14 @@ class Packed(Greedy):
     """Genes one by one, each the one that gains most, by its priority, of those that fit."""
 
     def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.blocks, across=problem.criterion.across())
+        preferred = np.isin(problem.genes, problem.preferred)
+        super().__init__(problem.blocks, across=problem.criterion.across(), preferred=preferred)
         self._rows = problem.rows
         self._used = np.zeros(len(self._rows.upper))
         #: Whether an upper limit has kept out a gene that would have entered.
         self.held_back = False
         #: What gains less gains nothing.
-        self.nothing = _NOTHING * sum(block.start for block in problem.blocks)
+        self.nothing = _NOTHING * float(problem.errors(problem.fixed[:0])[0])
         self.grow(len(problem.fixed), among=problem.fixed)
 
     def measure(self, gene: int, sign: float = 1.0) -> None:
@@ -74,6 +75,8 @@ class Packed(Greedy):
             self.held_back |= gene != np.argmax(worth)
             if np.isinf(worth_of_fitting[gene]):
                 return
+            if self._preferred.any():
+                gene = self.preferred_to(gene, worth_of_fitting)
             self.picked.append(gene)
             self.gains.append(float(gains[gene]))
             self.measure(gene)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..criterion.error import Evidence
-from .panel import Certificates, Panel, in_order
+from .panel import TOLERANCE, Certificates, Panel, in_order
 from .relaxation import relax_beside
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class Greedy:
         *,
         across: Largest | None = None,
         alike: Iterable[Index] = (),
+        preferred: NDArray[np.bool_] | bool = False,
     ) -> None:
         self._genes = [block.genes for block in blocks]
         #: E and E W E of each set of cells
@@ -75,6 +76,9 @@ class Greedy:
             self._curved = self._forms(self._curved_inverses)
         #: Whether each gene could still enter, shape (n_genes,)
         self.can_enter = np.ones(len(blocks[0].genes), dtype=bool)
+        #: Genes that enter where better ones gain little more, and what that has cost
+        self._preferred = np.broadcast_to(preferred, len(blocks[0].genes))
+        self._spent = 0.0
         self._alike = {int(gene): genes for genes in alike for gene in genes}
         #: Genes like one that is in, which enter last
         self.barred = np.zeros_like(self.can_enter)
@@ -90,17 +94,21 @@ class Greedy:
             allowed &= np.isin(np.arange(len(allowed)), among)
         while len(self.picked) < n_genes and allowed.any():
             first = allowed & ~self.barred if among is None else allowed
-            gains = self._gains_among(first if first.any() else allowed)
+            among_all = first if first.any() else allowed
+            if self._evidence and self._across is None and not self._preferred.any():
+                gains = self._gains_among(among_all)
+            else:
+                gains = np.where(among_all, self.waiting, -np.inf)
             gene = int(np.argmax(gains))
+            if self._preferred.any():
+                gene = self.preferred_to(gene, gains)
             self.picked.append(gene)
             self.gains.append(float(gains[gene]))
             self.measure(gene)
             allowed &= self.can_enter
 
     def _gains_among(self, among: NDArray[np.bool_]) -> Array:
-        """What each gene of some would gain next, the largest for sure; −∞ for others."""
-        if not self._evidence or self._across is not None:
-            return np.where(among, self.waiting, -np.inf)
+        """What genes of some would gain next in R, as far as one may be the best; else −∞."""
         most = np.where(among, self._most, -np.inf)
         gains = np.full(len(most), -np.inf)
         while most.max() > gains.max():
@@ -109,6 +117,17 @@ class Greedy:
             gains[few] = self._most[few] = self._of_evidence(few).sum(axis=0)
             most[few] = -np.inf
         return gains
+
+    def preferred_to(self, gene: int, gains: Array) -> int:
+        """Return the best preferred gene in place of another, as long as all of these cost little
+        of what the panel gains.
+        """
+        preferred = int(np.argmax(np.where(self._preferred, gains, -np.inf)))
+        spent = self._spent + gains[gene] - gains[preferred]
+        if spent > TOLERANCE * (sum(self.gains) + gains[gene]):
+            return gene
+        self._spent = float(spent)
+        return preferred
 
     def _of_evidence(self, genes: Index | slice) -> Array:
         """What some genes would add to R on each set of cells."""
@@ -173,7 +192,9 @@ def select(problem: Problem) -> Panel:
     """
     fixed, n_genes = problem.fixed, problem.n_genes
     alike = [np.searchsorted(problem.genes, genes) for genes in problem.alike.values()]
-    greedy = Greedy(problem.blocks, across=problem.criterion.across(), alike=alike)
+    preferred = np.isin(problem.genes, problem.preferred)
+    across = problem.criterion.across()
+    greedy = Greedy(problem.blocks, across=across, alike=alike, preferred=preferred)
     greedy.grow(len(fixed), among=fixed)
     most = max(min(LARGEST, len(problem.genes)), len(fixed))
     greedy.grow(most if n_genes is None else n_genes)

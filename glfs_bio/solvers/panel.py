@@ -60,6 +60,8 @@ class Problem:
     included: NDArray[np.bool_]
     #: What a panel should preserve, of all genes; it comes with the structure of the cells.
     criterion: Criterion = None  # type: ignore[assignment]
+    #: Genes to be taken where better ones preserve little more, by index.
+    preferred: Index | tuple[()] = ()
     #: Limits on the panel, over all genes; None: there are none.
     limits: Rows | None = None
     #: What the target platform is to the genes.

@@ -5,13 +5,13 @@
 #' @export
 glfs_select_genes <- function(
         x, n_genes = NULL, ..., preserve = "structure", cell_weights = NULL,
-        include = NULL, exclude = NULL, ignore = NULL, limits = NULL,
-        platform = NULL, block = NULL, across = "mean", search = "nested",
-        time_limit = 60, method = "glfs", objective = "error", dimred = NULL,
-        neighbors_key = NULL, n_comps = 50, symbols = NULL,
-        missing = "raise", key_added = "glfs", subset = FALSE,
-        random_state = 0, lam = NULL, assay.type = NULL, assay = NULL,
-        layer = NULL) {
+        include = NULL, exclude = NULL, prefer = NULL, ignore = NULL,
+        limits = NULL, platform = NULL, block = NULL, across = "mean",
+        search = "nested", time_limit = 60, method = "glfs",
+        objective = "error", dimred = NULL, neighbors_key = NULL,
+        n_comps = 50, symbols = NULL, missing = "raise", key_added = "glfs",
+        subset = FALSE, random_state = 0, lam = NULL, assay.type = NULL,
+        assay = NULL, layer = NULL) {
     run("select_genes", x, call_arguments())
 }
 
