@@ -129,8 +129,8 @@ def select_genes(
         and spike-ins do not, and are selected only if they are included by name.
     prefer : str, pattern or list, default None
         Genes, as in `exclude`, to take in place of better ones: ``"common_markers"``, a list or a
-        file of markers.  Together they cost at most about 0.5 % of what the panel preserves.  Names
-        that are missing are passed over.  Under `limits` that hold genes back, exchanges may undo
+        file of markers.  Together they cost at most 0.2 % of what the panel preserves.  Names that
+        are missing are passed over.  Under `limits` that hold genes back, exchanges may undo
         some.
     ignore : str, pattern or list, default None
         Genes, as in `exclude`, that neither count as structure nor can be selected, unless they are

@@ -84,25 +84,6 @@ class Block:
         """F where E is known."""
         return float(self.weights @ np.diag(inverse))
 
-    def evaluate(self, beta: Array) -> tuple[float, Array, Array]:
-        """``F(β)``, its gradient, and E."""
-        inverse = self.inverse(beta)
-        weighted = self.genes @ (inverse * np.sqrt(self.weights))
-        value = float(self.weights @ np.diag(inverse))
-        return value, -np.einsum("ij,ij->i", weighted, weighted), inverse
-
-    def along(self) -> Array:
-        """F while the genes enter, ``E ← E − E g gᵀE/(1 + gᵀE g)`` for each, (n_genes + 1,)."""
-        covariance = np.eye(len(self.weights))
-        errors = np.empty(len(self.genes) + 1)
-        errors[0] = self.weights.sum()
-        for size, g in enumerate(self.genes, start=1):
-            u = covariance @ g
-            s = 1.0 + g @ u
-            errors[size] = errors[size - 1] - self.weights @ u**2 / s
-            covariance -= np.outer(u, u) / s
-        return errors
-
     def losses(self) -> Array:
         """By how much F grows without each gene, where all are measured, shape (n_genes,).
 
@@ -159,11 +140,6 @@ class Evidence(Block):
         """``R(all) − R``."""
         return float(self.weights @ (np.log1p(self.total) + np.log(inverse)))
 
-    def evaluate(self, beta: Array) -> tuple[float, Array, Array]:
-        """What is missing, its gradient ``−Σ_p w_p s_ip/(1 + T_p)``, and E."""
-        inverse = self.inverse(beta)
-        return self.level(inverse), self.genes @ (-self.weights * inverse), inverse
-
     def curvature(self, inverse: Array) -> Array:
         """``Σ_p w_p s_ip s_jp/(1 + T_p)²``."""
         return np.asarray((self.genes * (self.weights * inverse**2)) @ self.genes.T)
@@ -194,9 +170,14 @@ def evaluate(blocks: Sequence[Block], beta: Array) -> tuple[float, Array, list[A
     """``F(β)`` and its gradient over all sets of cells, and E of each."""
     value, gradient, inverses = 0.0, np.zeros(len(beta)), []
     for block in blocks:
-        of_block, slopes, inverse = block.evaluate(beta)
-        value += of_block
-        gradient += slopes
+        inverse = block.inverse(beta)
+        if isinstance(block, Evidence):
+            value += block.level(inverse)
+            gradient -= block.genes @ (block.weights * inverse)
+        else:
+            weighted = block.genes @ (inverse * np.sqrt(block.weights))
+            value += float(block.weights @ np.diag(inverse))
+            gradient -= np.einsum("ij,ij->i", weighted, weighted)
         inverses.append(inverse)
     return value, gradient, inverses
 

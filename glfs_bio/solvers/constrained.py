@@ -50,8 +50,7 @@ class Packed(Greedy):
     """Genes one by one, each the one that gains most, by its priority, of those that fit."""
 
     def __init__(self, problem: Problem) -> None:
-        preferred = np.isin(problem.genes, problem.preferred)
-        super().__init__(problem.blocks, across=problem.criterion.across(), preferred=preferred)
+        super().__init__(problem.blocks, across=problem.criterion.across())
         self._rows = problem.rows
         self._used = np.zeros(len(self._rows.upper))
         #: Whether an upper limit has kept out a gene that would have entered.
@@ -109,6 +108,10 @@ def select_within(problem: Problem) -> Panel:
     fixed, candidates = problem.fixed, np.arange(len(problem.genes))
     check(problem.rows, problem.n_genes, include=fixed, candidates=candidates)
     greedy = Packed(problem)
+    if len(problem.preferred):
+        plain = Packed(problem)
+        plain.fill(problem.n_genes or LARGEST)
+        greedy.prefer(problem.preferred_positions, plain.gains)
     if problem.n_genes is None and not problem.has_any_size:
         greedy = _enough(problem, greedy)
         preserved = problem.preserved(greedy.picked)

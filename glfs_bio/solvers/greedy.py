@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..criterion.error import Evidence
-from .panel import TOLERANCE, Certificates, Panel, in_order
+from .panel import Certificates, Panel, in_order
 from .relaxation import relax_beside
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+#: What preferred genes may cost, as a share of what panels without them preserve.
+_COST = 0.002
 #: Genes whose gain in R is looked at at once.
 _FEW = 32
 
@@ -57,7 +59,6 @@ class Greedy:
         *,
         across: Largest | None = None,
         alike: Iterable[Index] = (),
-        preferred: NDArray[np.bool_] | bool = False,
     ) -> None:
         self._genes = [block.genes for block in blocks]
         #: E and E W E of each set of cells
@@ -76,9 +77,8 @@ class Greedy:
             self._curved = self._forms(self._curved_inverses)
         #: Whether each gene could still enter, shape (n_genes,)
         self.can_enter = np.ones(len(blocks[0].genes), dtype=bool)
-        #: Genes that enter where better ones gain little more, and what that has cost
-        self._preferred = np.broadcast_to(preferred, len(blocks[0].genes))
-        self._spent = 0.0
+        #: Genes that enter where the panel gains enough with them, by its size
+        self._preferred, self._enough = np.zeros_like(self.can_enter), np.empty(0)
         self._alike = {int(gene): genes for genes in alike for gene in genes}
         #: Genes like one that is in, which enter last
         self.barred = np.zeros_like(self.can_enter)
@@ -118,16 +118,17 @@ class Greedy:
             most[few] = -np.inf
         return gains
 
+    def prefer(self, genes: Index, plain: Sequence[float]) -> None:
+        """Let genes enter where panels preserve nearly what those do whose gains are `plain`."""
+        self._preferred = np.isin(np.arange(len(self.can_enter)), genes)
+        self._enough = (1.0 - _COST) * np.cumsum(plain)
+
     def preferred_to(self, gene: int, gains: Array) -> int:
-        """Return the best preferred gene in place of another, as long as all of these cost little
-        of what the panel gains.
-        """
-        preferred = int(np.argmax(np.where(self._preferred, gains, -np.inf)))
-        spent = self._spent + gains[gene] - gains[preferred]
-        if spent > TOLERANCE * (sum(self.gains) + gains[gene]):
-            return gene
-        self._spent = float(spent)
-        return preferred
+        """Return the preferred gene that gains most in place of another, if that is enough."""
+        preferred, size = int(np.argmax(np.where(self._preferred, gains, -np.inf))), len(self.gains)
+        gained = sum(self.gains) + gains[preferred]
+        is_enough = size < len(self._enough) and gained >= self._enough[size]
+        return preferred if is_enough else gene
 
     def _of_evidence(self, genes: Index | slice) -> Array:
         """What some genes would add to R on each set of cells."""
@@ -192,12 +193,15 @@ def select(problem: Problem) -> Panel:
     """
     fixed, n_genes = problem.fixed, problem.n_genes
     alike = [np.searchsorted(problem.genes, genes) for genes in problem.alike.values()]
-    preferred = np.isin(problem.genes, problem.preferred)
-    across = problem.criterion.across()
-    greedy = Greedy(problem.blocks, across=across, alike=alike, preferred=preferred)
+    most = max(min(LARGEST, len(problem.genes)), len(fixed)) if n_genes is None else n_genes
+    greedy = Greedy(problem.blocks, across=problem.criterion.across(), alike=alike)
+    if len(problem.preferred):
+        plain = Greedy(problem.blocks, across=problem.criterion.across(), alike=alike)
+        plain.grow(len(fixed), among=fixed)
+        plain.grow(most)
+        greedy.prefer(problem.preferred_positions, plain.gains)
     greedy.grow(len(fixed), among=fixed)
-    most = max(min(LARGEST, len(problem.genes)), len(fixed))
-    greedy.grow(most if n_genes is None else n_genes)
+    greedy.grow(most)
     preserved = problem.criterion.preserved(problem.genes[greedy.picked])
     n_selected = fewest_genes(preserved, len(fixed)) if n_genes is None else n_genes
     return certified(problem, greedy, preserved, n_selected, n_selected)

@@ -105,6 +105,11 @@ class Problem:
         return [block.only(self.genes) for block in self.criterion.blocks]
 
     @property
+    def preferred_positions(self) -> Index:
+        """Positions of the candidates that are preferred."""
+        return np.flatnonzero(np.isin(self.genes, self.preferred))
+
+    @property
     def sets(self) -> list[Cells]:
         """Each set of cells, with the candidates alone."""
         return [cells.only(self.genes) for cells in self.criterion.sets]

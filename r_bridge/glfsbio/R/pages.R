@@ -18,8 +18,8 @@
 #'     every pair of labels counts the same. Numbers, such as a pseudotime, are
 #'     to be predicted; whole ones could be either, and are an error: use
 #'     `factor()` for clusters. For an instrument (`platform`) of which no
-#'     samples are given, labels come with the structure, half each, unless
-#'     given weights;
+#'     samples are given, evidence for each ordered pair of labels counts by
+#'     its logarithm, unless the labels are given a weight;
 #'   - a reduced dimension, such as `"PCA"`;
 #'   - genes to be predicted: names (a single gene as a list), a logical column
 #'     of `rowData()`, or a file, as [glfs_read_panel()] reads it;
@@ -31,7 +31,8 @@
 #'   one logical value for each, logical columns of `rowData()`, or families of
 #'   human and mouse genes: `"mitochondrial"`, `"ribosomal"`, `"haemoglobin"`,
 #'   `"tcr"`, `"bcr"`, `"sex"`, `"cell_cycle"`, `"proliferation"`,
-#'   `"housekeeping"`, `"heat_shock"`, `"dissociation"`. For genes by pattern
+#'   `"housekeeping"`, `"heat_shock"`, `"dissociation"`, `"cytoskeleton"`,
+#'   `"translation"`, `"common_markers"`. For genes by pattern
 #'   pass `grep("^AC[0-9]", rownames(x), value = TRUE)`. Excluded genes still
 #'   count as structure.
 #' @param objective,lam `"error"`; or `"exact"`, the original GLFS (Wang and
