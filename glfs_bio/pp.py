@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["select_genes", "structure"]
 
 #: So large a share of unwanted families is said.
-_MANY = 0.1
+_MANY = 0.15
 
 
 def __dir__() -> list[str]:
@@ -110,8 +110,7 @@ def select_genes(
         - ``"expression"``: expression of all genes, for imputation
         - column of ``.obs``: labels to separate, with equal weight per pair, or decimal numbers,
           such as a pseudotime; whole numbers are refused.  For an instrument (`platform`) of which
-          no cells are given, evidence for each ordered pair of labels counts by its logarithm,
-          unless the labels are given a weight
+          no cells are given, labels count by ordered pairs, unless given weights
         - key of ``.obsm``: a space of the cells, such as proteins
         - list or file of genes, or boolean column of ``.var``: genes to predict
         - dict of names to weights: a sum of such targets
@@ -128,10 +127,8 @@ def select_genes(
         structure, and genes that vary with them come in their place; blanks, negative controls
         and spike-ins do not, and are selected only if they are included by name.
     prefer : str, pattern or list, default None
-        Genes, as in `exclude`, to take in place of better ones: ``"common_markers"``, a list or a
-        file of markers.  Together they cost at most 0.2 % of what the panel preserves.  Names that
-        are missing are passed over.  Under `limits` that hold genes back, exchanges may undo
-        some.
+        Genes, as in `exclude`, that replace better ones at 0.2 % of ``preserved`` at most.  Missing
+        names are passed over, and exchanges within `limits` may undo it.
     ignore : str, pattern or list, default None
         Genes, as in `exclude`, that neither count as structure nor can be selected, unless they are
         in `include` too: these add nothing.  Not together with `use_rep` or `neighbors_key`, whose
