@@ -128,7 +128,7 @@ def select_genes(
         and spike-ins do not, and are selected only if they are included by name.
     prefer : str, pattern or list, default None
         Genes, as in `exclude`, that replace better ones at 0.2 % of ``preserved`` at most.  Missing
-        names are passed over, and exchanges within `limits` may undo it.
+        names are skipped; exchanges within `limits` may undo it.
     ignore : str, pattern or list, default None
         Genes, as in `exclude`, that neither count as structure nor can be selected, unless they are
         in `include` too: these add nothing.  Not together with `use_rep` or `neighbors_key`, whose
