@@ -14,9 +14,14 @@ COPY LICENSE README.md lock.txt pyproject.toml ./
 COPY glfs_bio glfs_bio
 COPY r_bridge/glfsbio r_bridge/glfsbio
 
-# Debian 12 has R 4.2, and rpy2-rinterface needs 4.5 from 3.6.6 on.
+# Every version and hash comes from the lock; its rpy2-rinterface is for Debian's R.
 RUN python3 -m venv /opt/glfs-bio \
-    && RPY2_CFFI_MODE=ABI /opt/glfs-bio/bin/pip install --no-cache-dir ".[all,r]" "rpy2-rinterface<3.6.6" \
+    && export PATH=/opt/glfs-bio/bin:$PATH UV_NO_CACHE=1 VIRTUAL_ENV=/opt/glfs-bio \
+    && sed -n '/^uv==/,/[^\\]$/p' lock.txt >uv.txt \
+    && pip install --no-cache-dir --require-hashes --requirement uv.txt \
+    && RPY2_CFFI_MODE=ABI uv pip install --require-hashes --constraints lock.txt --requirement pyproject.toml \
+        --extra all --group r --group build \
+    && uv pip install --no-deps --no-build-isolation . \
     && R CMD INSTALL r_bridge/glfsbio \
     && useradd --create-home --uid 1000 glfs
 

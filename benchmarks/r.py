@@ -110,7 +110,8 @@ def difference(path: Path, values: np.ndarray) -> float:
     values = np.asarray(values, dtype=float)
     if there.shape != values.shape or (np.isnan(there) != np.isnan(values)).any():
         return np.inf
-    return float(np.nanmax(np.abs(there - values)) / np.nanmax(np.abs(values)))
+    largest = np.nanmax(np.abs(values)) or 1.0
+    return float(np.nanmax(np.abs(there - values)) / largest)
 
 
 def containers() -> pd.DataFrame:

@@ -94,8 +94,9 @@ copybutton_prompt_is_regexp = True
 
 _NOT_RUN = """
 ```{note}
-This page was built without its data: the code is shown and was not run. {doc}`/vignettes/index`
-lists the files.
+This page was built without its data: the code is shown and was not run.
+[The benchmarks](repo:benchmarks/README.md) list the files, which are read from the folder in
+`GLFS_BIO_DATA`.
 ```
 """
 

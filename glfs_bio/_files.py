@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -40,6 +41,8 @@ def as_path(path: str | Path, argument: str = "path") -> Path:
         raise InvalidType(f"`{argument}={short(path)}` must be a path")
     if not str(path) or "\0" in str(path):
         raise InvalidValue(f"`{argument}={short(path)}` is empty or has a zero byte: give a path")
+    if re.match(r"\w\w+:/", str(path)):
+        raise FileMissing(f"`{argument}={short(path)}` is an address, no file: download it first")
     return Path(path)
 
 
@@ -76,6 +79,8 @@ def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[Non
             failure, remedy = "needs more memory than there is", "free some"
         elif isinstance(error, UnicodeDecodeError):
             remedy = "save it as UTF-8"
+        elif re.search("filter|plugin", cause):
+            remedy = "install hdf5plugin, and import it first"
         raise InvalidValue(f"`{argument}={short(path)}` {failure} ({cause}): {remedy}") from error
 
 
@@ -115,6 +120,11 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     try:
         yield folder / path.name
         _put(folder / path.name, final, overwrite=overwrite, aside=folder / _ASIDE / final.name)
+    except Refusal:
+        raise
+    except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
+        why = getattr(error, "strerror", None) or reason(error)  # without the temporary's name
+        raise FileRefused(f"`path={short(path)}` cannot be written ({why}): make room") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -14,6 +14,7 @@ from .checks import needs
 from .errors import InvalidValue, Unreachable
 
 __all__ = ["golub"]
+__dir__ = __all__.copy
 
 _TRAIN_SHA256 = "d82f928c573de78e56b0a6c42393a14d08148927060fac4178b40023ff0b0752"
 _TEST_SHA256 = "7b3a9868d371ea1b5182f7c0242c920a52ddea5cb232fd387cfc2563f3dadce0"
@@ -30,10 +31,6 @@ _FOLDER = "GLFS_BIO_DATA"
 _N_TRAIN = 38
 _AML = {*range(28, 39), *range(50, 55), 57, 58, *range(60, 67)}
 _CALLS = {"P": 2, "M": 1, "A": 0}
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 def golub() -> AnnData:

@@ -60,8 +60,7 @@ def coded(
     if column.dtype == np.object_:
         numbers = [value for value in column if isinstance(value, Real | np.bool_)]
         if len({isinstance(value, bool | np.bool_) for value in numbers}) > 1:  # 1 and 0 in pandas
-            text = "has `True` and `False` beside numbers: name them apart"
-            raise InvalidValue(f"{subject(argument, name)} {text}")
+            raise InvalidValue(f"{subject(argument, name)} has flags among numbers: rename them")
     column = column.astype("category").cat.remove_unused_categories()
     labels = [_plain(label) for label in column.cat.categories]
     often = Counter(map(str, labels))
@@ -117,8 +116,7 @@ def n_folds(counts: NDArray[np.intp], at_most: int) -> int:
     """Number of folds: as many as wanted, but no more than the largest class has samples."""
     largest = int(counts.max())
     if largest < 2:
-        text = "`n_genes` needs cross-validation, but no class has two samples"
-        raise InvalidValue(f"{text}: give one number, which needs none")
+        raise InvalidValue("`n_genes` needs a class of two samples or more: give one number")
     return min(at_most, largest)
 
 

@@ -182,8 +182,7 @@ class Limits:
             checks.one_of("expression", name, MEASURES)
             largest = max(least or 0, most or 0)
             if MEASURES[name][0] == "cells" and largest > 1:
-                text = f"`expression[{name!r}]={short(largest)}`"
-                raise InvalidValue(f"{text} must be a share of cells, from 0 to 1")
+                raise InvalidValue(f"`expression[{name!r}]={short(largest)}` must be a share, ≤ 1")
         for name in self.total_counts or ():
             checks.one_of("total_counts", name, ("cell", "type", "bit"))
         checks.whole_number("per_type", self.per_type, at_least=1, or_none=True)
@@ -207,8 +206,7 @@ class Limits:
             needed.add("expected_counts")
         for name in ("groupby", "counts_layer", "expected_counts"):
             if name in stated and name not in needed:
-                text = f"`{name}={short(getattr(self, name))}` has no effect"
-                raise InvalidValue(f"{text}, as no limit needs it: leave it out")
+                raise InvalidValue(f"`{name}` has no effect, as no limit needs it: leave it out")
 
 
 @dataclass(frozen=True)
@@ -303,8 +301,7 @@ class Platform:
         checks.whole_number("min_probes", self.min_probes, at_least=1, or_none=True)
         checks.number("max_off_target", self.max_off_target, or_none=True)
         if isinstance(self.genes, Mapping) and self.min_probes is None:
-            text = "`platform` has numbers of probes of its genes, and needs `min_probes`"
-            raise InvalidValue(f"{text}: say how many a gene needs")
+            raise InvalidValue("`platform` has numbers of probes of genes, and needs `min_probes`")
         for name, partners in _PARTNERS.items():
             value = getattr(self, name)
             if value is not None and all(getattr(self, partner) is None for partner in partners):
@@ -350,8 +347,7 @@ def codewords(codebook: Any) -> dict[str, str]:
             raise InvalidValue("`codebook` must hold bits, which are 0 or 1")
         codebook = codebook.astype(int).astype(str).agg("".join, axis=1).to_dict()
     if not isinstance(codebook, Mapping):
-        allowed = "a table of genes and bits, or a `dict` of codewords"
-        raise InvalidType(f"`codebook={short(codebook)}` must be {allowed}")
+        raise InvalidType(f"`codebook={short(codebook)}` must be a table or `dict` of codewords")
     words = {str(gene): word for gene, word in codebook.items()}
     for gene, word in words.items():
         if not isinstance(word, str) or not word or set(word) - {"0", "1"}:
@@ -369,8 +365,7 @@ def neighbor_frequencies(table: Any) -> dict[str, dict[str, float]]:
             raise InvalidValue("`spillover_to` has a type twice: give each once")
         rows = table.to_dict("index")
     if not isinstance(rows, Mapping) or not all(isinstance(row, Mapping) for row in rows.values()):
-        allowed = "cells with positions, or a table of types and the types of their neighbours"
-        raise InvalidType(f"`spillover_to={short(table)}` must be {allowed}")
+        raise InvalidType(f"`spillover_to={short(table)}` must be cells with positions, or a table")
     frequencies = {}
     for label, row in rows.items():
         for value in row.values():
@@ -394,7 +389,7 @@ class Preserve:
     Attributes
     ----------
     target : str, list or dict, default "structure"
-        A value of `preserve` of :func:`~glfs_bio.pp.select_genes`.
+        A value of `preserve` of :func:`~glfs_bio.pp.select_genes`.  None: that of the selection.
     cell_weights : str, default None
         Column of ``.obs`` with weights of the cells, as decimal numbers, or with labels that get
         equal weights.
@@ -468,8 +463,7 @@ class Request:
         for name, record in _RECORDS.items():
             value = getattr(self, name)
             if value is not None and not isinstance(value, record):
-                allowed = f"made by `glfs_bio.{record.__name__}`, or `None`"
-                raise InvalidType(f"`{name}={short(value)}` must be {allowed}")
+                raise InvalidType(f"`{name}={short(value)}` needs `glfs_bio.{record.__name__}`")
         if self.method != "glfs":
             objective = method_of("objective", self.objective)
             if objective != method_of("objective", "error"):
@@ -604,8 +598,7 @@ def _genes(name: str, value: Any) -> Any:
 def _column(name: str, value: Any) -> str:
     """Return the name of a column or of a file, or refuse what is neither that nor a dict."""
     if not isinstance(value, str | PathLike) or not str(value):
-        allowed = "a `dict`, or a name: of a column of `adata.var`, say"
-        raise InvalidType(f"`{name}={short(value)}` must be {allowed}")
+        raise InvalidType(f"`{name}={short(value)}` must be a `dict`, or name a column or a file")
     return str(value)
 
 

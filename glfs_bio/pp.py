@@ -45,13 +45,10 @@ if TYPE_CHECKING:
     from .solvers.panel import Method, Panel, Problem
 
 __all__ = ["select_genes", "structure"]
+__dir__ = __all__.copy
 
 #: So large a share of unwanted families is said.
 _MANY = 0.15
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 @public

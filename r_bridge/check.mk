@@ -1,19 +1,20 @@
 # R and its packages from Debian where they are missing, rpy2, and the checks of the R package.
 R_LIBRARY := $(R_FOLDER)/library
 R_PACKAGES := BiocCheck Biobase BiocParallel BiocStyle bluster DelayedArray ggplot2 HDF5Array IRanges knitr \
-	Matrix reticulate rmarkdown scran scuttle SeuratObject SingleCellExperiment SummarizedExperiment testthat withr
+	Matrix reticulate rmarkdown scran scuttle SeuratObject SingleCellExperiment sparseMatrixStats \
+	SummarizedExperiment testthat withr
 # With the last two R reads NEWS.md; without them BiocCheck takes it for malformed.
 R_PACKAGES += commonmark xml2
 R_DEBIAN := r-base-core r-bioc-bioccheck r-bioc-biocstyle r-bioc-hdf5array r-bioc-scran r-cran-ggplot2 \
-	r-cran-knitr r-cran-reticulate r-cran-rmarkdown r-cran-seuratobject r-cran-testthat r-cran-commonmark \
-	r-cran-xml2
+	r-bioc-sparsematrixstats r-cran-knitr r-cran-reticulate r-cran-rmarkdown r-cran-seuratobject \
+	r-cran-testthat r-cran-commonmark r-cran-xml2
 # With the Python sources, which the package links to and R takes along.
 R_SOURCES := $(shell find -L r_bridge/glfsbio -type f -not -name '*.pyc')
 # The Python that R uses. It starts some twenty times, so its modules are compiled once.
 R_ENVIRONMENT = LC_ALL=C.UTF-8 R_LIBS=$(abspath $(R_LIBRARY)) GLFSBIO_PYTHON=$(abspath $(VENV)) \
 	PYTHONDONTWRITEBYTECODE=
 
-.PHONY: r-check r-tests r-vignettes r-functions bench-r
+.PHONY: r-check r-tests r-vignettes r-functions bench-r test-r-newest
 
 # The functions of R, with the arguments and defaults of Python.
 r-functions: $(INSTALLED)
@@ -67,6 +68,10 @@ r-vignettes: $(R_FOLDER)/.installed
 		$(R_ENVIRONMENT) Rscript $(abspath r_bridge/bioc_check.R) $(abspath $(R_LIBRARY)); \
 		} >log 2>&1 || { cat log; exit 1; }
 	@grep -hE 'ERRORS \|' $(R_FOLDER)/bioc/log
+
+# All this on a machine that has nothing yet, with newer R and Python.
+test-r-newest: | $(BIN)/uv
+	tools/test_r_newest.sh
 
 bench-r: $(R_FOLDER)/.installed
 	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r

@@ -7,6 +7,7 @@ arguments, columns and the record (``r_bridge/pages.R``).
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import re
 import sys
@@ -32,10 +33,18 @@ ADDED = {
 PLACE = {"assay.type": "NULL", "assay": "NULL", "layer": "NULL"}
 #: Arguments that R describes itself, once for all pages: they take more there, or something else.
 OWN = {
-    *("preserve", "cell_weights", "include", "use_rep", "neighbors_key", "objective", "panel"),
-    *("labels", "spatial", "library_key", "counts_layer", "gene_sets", "n_jobs", "spillover_to"),
-    *("graph", "class_weight", "standardize", "layer"),
+    *("preserve", "use_rep", "neighbors_key", "objective", "panel", "labels", "spatial"),
+    *("library_key", "counts_layer", "gene_sets", "n_jobs", "spillover_to", "graph"),
+    *("standardize", "layer"),
 }
+#: Functions whose pages begin as Python's docstrings do.
+INTRODUCED = {
+    *("stability", "evaluate_panel", "explain_panel", "extend_panel", "order_panel"),
+    *("prove_panel", "resolve_genes"),
+}
+INHERITED = """@inheritParams glfs_select_genes
+@inherit glfs_select_genes return
+@inheritSection glfs_select_genes Errors"""
 #: Keys of results, unless they are given.
 KEYS = {
     "select_genes": "glfs",
@@ -56,6 +65,7 @@ WORDS = {
         f"[glfs_{name[1].lower()}()]"
     ),
     r" \(see \[glfs_read_(genes|markers)\(\)\]\)": "",
+    r"compiled patterns, boolean": "logical",
     r"An AnnData object has": "An object has",
     r"a boolean column of ``\.var``": "a logical vector or column of ``.var``",
     r"Column of ``\.(obs|var)``": r"Vector or column of ``.\1``",
@@ -75,6 +85,7 @@ WORDS = {
     r"\bdict\b": "list",
     r"``(\w+)=NULL``": r"`\1 = NULL`",
     "λ": "lambda",
+    "γ": "gamma",
     r"\n(?=\d\. )": " ",  # which would begin a list
     "‖w‖²": "sum(coef^2)",
     "≥ 0": "of at least 0",
@@ -141,6 +152,12 @@ def page(name: str) -> str:
     """Return what roxygen takes for the page of a function, of what Python says."""
     fields = parameters(CALLED[name])
     lines: list[str] = []
+    if name in INTRODUCED:
+        text = re.split(r"\n\nParameters\n", inspect.getdoc(CALLED[name]) or "")[0]
+        title, _, description = in_words_of_r(text).partition("\n\n")
+        lines += [f"@title {title.removesuffix('.')}", f"@description {description}", INHERITED]
+        if name != "evaluate_panel":
+            lines.append("@inheritParams glfs_evaluate_panel")
     for argument in formals(name):
         python = {new: old for old, new in RENAMED.items()}.get(argument, argument)
         if python not in fields or python in OWN or (python == "exclude" and "include" in fields):
@@ -152,7 +169,8 @@ def page(name: str) -> str:
         if argument == "random_state" and name in SEEDED:
             text = f"{text.partition('  ')[0]}  NULL: drawn from R's generator, after `set.seed()`."
         text = in_words_of_r(text)
-        lines += [f"@param {argument} {text[0].upper()}{text[1:]}"]
+        names = "include,exclude" if argument == "include" else argument
+        lines += [f"@param {names} {text[0].upper()}{text[1:]}"]
     columns, fields_of_record = results(name)
     if columns:
         intro = "In `rowData(x)`, and those of samples in `colData(x)`:"
@@ -217,8 +235,7 @@ def functions() -> str:
         body = BODIES.get(name, f'run("{name}", x, call_arguments())')
         blocks.append(
             f"#' @eval from_python(\"{name}\")\n#' @rdname glfs_{topic}\n#' @export\n"
-            f"glfs_{name} <- function(\n"
-            f"{wrapped(', '.join(arguments), indent=8)}) {{\n    {body}\n}}"
+            f"{wrapped(f'glfs_{name} <- function(' + ', '.join(arguments), indent=8)})\n    {body}"
         )
     return "\n\n".join([*blocks, *vectors()]) + "\n"
 
@@ -242,23 +259,19 @@ def vectors() -> list[str]:
     kinds = [(kind, name.partition(".")[2]) for kind, name in KINDS.items()]
     texts = {name: [json.dumps(text) for text in sorted(vector)] for name, vector in names.items()}
     texts["writers"] = [f'{kind}\0=\0"glfs_{name}"' for kind, name in kinds if name in FUNCTIONS]
-    return [
-        f"{name} <- c(\n{wrapped(', '.join(items), indent=4)}\n)" for name, items in texts.items()
-    ]
+    return [wrapped(f"{name} <- c({', '.join(items)})", indent=4) for name, items in texts.items()]
 
 
 def wrapped(text: str, *, indent: int) -> str:
     """Return the text in lines of 80 columns; a default stays with its argument."""
-    margin = " " * indent
-    lines = textwrap.fill(
-        text,
-        77,
-        initial_indent=margin,
-        subsequent_indent=margin,
+    lines = textwrap.wrap(
+        text.replace("<- function(", "<-\0function("),
+        79,
+        subsequent_indent=" " * indent,
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return lines.replace("\0", " ")
+    return "\n".join(lines).replace("\0", " ")
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def _doors() -> dict[str, Callable[[str], str]]:
     """How each door shows a message: of Python, of R, and of the shell."""
     doors: dict[str, Callable[[str], str]] = {"Python": str}
     with suppress(ImportError):  # its own tests tell
-        doors["R"] = import_module("glfs_bio.rbridge.words").R.show
+        doors["R"] = import_module("glfs_bio.rbridge.words").door().show
     with suppress(ImportError):
         doors["shell"] = import_module("glfs_bio.cli.call").door({}, {}).show
     return doors

@@ -6,8 +6,10 @@ import ast
 import multiprocessing
 import os
 import resource
+import select
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -188,6 +190,33 @@ def interrupted():
 
 def test_ctrl_c():
     assert exit_code(interrupted) == 0
+
+
+REPEATING = """
+import logging
+from glfs_bio.cli import app
+logging.basicConfig(level=logging.INFO)
+app(["stability", "cells.h5ad", "--n-resamples", "500", "--n-jobs", "2"])
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("INT", 130), ("TERM", -15)])
+def test_workers_end_with_what_started_them(pbmc, tmp_path, name, code):
+    glfs_bio.pp.select_genes(pbmc, 3)
+    pbmc.write_h5ad(tmp_path / "cells.h5ad")
+    command = [sys.executable, "-c", REPEATING]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while "parts: 9 of" not in process.stderr.readline():
+        assert process.poll() is None
+    workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    ends = [os.pidfd_open(int(worker)) for worker in workers]
+    assert len(ends) >= 2
+    process.send_signal(signal.Signals[f"SIG{name}"])
+    process.communicate(timeout=120.0)  # a closed stderr would end it in another way
+    assert process.returncode == code
+    for end in ends:
+        assert select.select([end], [], [], 120.0)[0]  # a second usually
+        os.close(end)
 
 
 def in_little_memory(folder, megabytes):

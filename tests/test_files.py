@@ -13,7 +13,7 @@ from refusals import refused
 
 from glfs_bio import io, pp
 from glfs_bio._files import replacing
-from glfs_bio.errors import FileExists
+from glfs_bio.errors import FileExists, FileRefused
 
 posix = pytest.mark.skipif(os.name != "posix", reason="this system has no such thing")
 
@@ -57,7 +57,7 @@ def test_a_file_appears_whole(tmp_path):
 
 def test_a_store_is_replaced_as_a_whole(tmp_path):
     path = store(tmp_path / "cells.zarr")
-    with pytest.raises(FileNotFoundError), replacing(path, overwrite=True):
+    with refused(FileRefused, "path"), replacing(path, overwrite=True):
         pass  # nothing is written, and the old one comes back
     assert names(path) == {".zgroup", "old"}
     with replacing(path, overwrite=True) as name:
@@ -89,6 +89,18 @@ def test_a_file_that_comes_meanwhile_stays(tmp_path):
         name.write_text("late")
         path.write_text("early")
     assert path.read_text() == "early"
+
+
+def test_what_cannot_be_written_is_refused_by_the_name_that_was_asked_for(tmp_path, monkeypatch):
+    """Before any work, or where the disk is full."""
+    path = tmp_path / "panel.txt"
+    with refused(FileRefused, "path") as caught, replacing(path) as name:
+        raise OSError(28, "No space left on device", str(name))
+    assert "temporary" not in str(caught.value)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with refused(FileRefused, "path"):
+        io.write_genes(None, path)
+    assert not names(tmp_path)
 
 
 @posix

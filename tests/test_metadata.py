@@ -103,6 +103,13 @@ def test_pynndescent_is_one_that_scanpy_can_work_with():
     assert "0.7.0" not in allowed  # sc.pp.neighbors fails above 8,192 cells
 
 
+def test_what_holds_a_finding_is_there():
+    held_by = re.findall(r"`([\w/]+\.py)::(\w+)`", read("benchmarks/results/files.md"))
+    gone = [name for file, name in held_by if f"def {name}(" not in read(f"tests/{file}")]
+    assert held_by
+    assert not gone
+
+
 def test_workflows_can_be_read_and_pin_their_actions():
     """A tag can be moved to other code, a commit cannot; dependabot moves both."""
     folder = ROOT / ".github"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 #: Our name of a method, and the paper's.
@@ -184,4 +185,9 @@ def plot(axes: Axes, table: pd.DataFrame, x: str, y: str, title: str, *, scale: 
         )
     axes.set(xlabel=x, ylabel=y, title=title)
     axes.set_xscale(scale)
-    axes.legend(fontsize="small")
+
+
+def legend(figure: Figure, axes: Axes) -> None:
+    """Name the lines of `axes` below all panels, where they hide nothing."""
+    lines, methods = axes.get_legend_handles_labels()
+    figure.legend(lines, methods, loc="outside lower center", ncols=5, frameon=False)

@@ -107,6 +107,7 @@ def main() -> None:
     left, right = figure.subplots(1, 2)
     title = "Glioblastoma, spectral clustering"
     paper.plot(left, rows, "genes", "NMI", title, scale="linear")
+    paper.legend(figure, left)
     means = rows.pivot_table("NMI", "method", "genes", sort=False, dropna=False)
     path = along_lambda(right) if "glfs" in options.methods else pd.DataFrame()
     whole = paper.asks_for_all(parser, options)

@@ -104,6 +104,7 @@ def main() -> None:
         paper.plot(drawn, part, x, "Score", f"{shape}, {fixed}", scale=scale)
         shown = table(part, x, most, claimed=shape == "clusters")
         sections.append(f"## {shape}, Score against {x} at {fixed}\n\n{shown}")
+    paper.legend(figure, figure.axes[0])
     whole = paper.asks_for_all(parser, options)
     figure.savefig(folder(whole=whole) / "simulations.png", dpi=150)
     sections.append("![Score against σ and N](simulations.png)")

@@ -1,14 +1,16 @@
-"""Tables of what functions write, from the sections "Returns" of their docstrings."""
+"""Tables of what functions write, from their docstrings, and of families of genes."""
 
 from __future__ import annotations
 
 import re
 from operator import attrgetter
+from pathlib import Path
 
 import glfs_bio
 from glfs_bio._docs import parameters, section
+from glfs_bio.vendors.names import shipped
 
-PAGE, PLACE = "reference/outputs", "<!-- from the docstrings: docs/_ext/outputs.py -->"
+PLACE = "<!-- filled in by docs/_ext/outputs.py -->"
 FUNCTIONS = (
     *("pp.select_genes", "pp.structure", "tl.evaluate_panel", "tl.explain_panel"),
     *("tl.extend_panel", "tl.prove_panel", "tl.resolve_genes", "tl.order_panel"),
@@ -33,10 +35,20 @@ def table(name: str) -> str:
     return "\n".join([*lines, *(f"| {' | '.join(map(cell, one))} |" for one in entries)])
 
 
+def families() -> str:
+    """Return the table of families of genes, with their sources."""
+    patterns = shipped(Path(glfs_bio.__file__).parent / "vendors" / "patterns.tsv")
+    rows = patterns.query("subject == 'family'")[["name", "note"]].to_numpy()
+    lines = [f'| `"{name}"` | {note} |' for name, note in rows]
+    return "\n".join(["| family | genes, and their source |", "|---|---|", *lines])
+
+
 def fill(app, docname: str, source: list[str]) -> None:
-    """Put the tables into the page."""
-    if docname == PAGE:
+    """Put the tables into the pages."""
+    if docname == "reference/outputs":
         source[0] = source[0].replace(PLACE, "\n\n".join(map(table, FUNCTIONS)))
+    if docname == "reference/api":
+        source[0] = source[0].replace(PLACE, families())
 
 
 def setup(app) -> dict[str, bool]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .._typing import Array, Index
     from ..labels import Labels
     from ..options import Request
+    from ..solvers.constraints import Mask
     from ..solvers.panel import Panel, Problem
 
 #: A gene that limits rule out is named if it alone preserves this share; so many are.
@@ -86,8 +87,7 @@ def _orderable(adata: AnnData, problem: Problem) -> Problem:
         return problem
     out = problem.included & ~orderable
     if out.any():
-        names = listed(adata.var_names[out])
-        raise InvalidValue(f"`include` has genes that cannot be ordered: {names}: leave them out")
+        raise InvalidValue(f"`include` has {listed(adata.var_names[out])}: they cannot be ordered")
     if not (problem.allowed & orderable).any():
         raise InvalidValue("`platform` leaves no gene to choose from: correct its genes")
     return replace(problem, allowed=problem.allowed & orderable)
@@ -127,7 +127,7 @@ def rows(
         unit = 0.0 if limits.per_type is None else read.unit_of_logarithms(adata, data)
         expression = Expression.of(data, labels, unit=unit)
         quantities |= {"mean": expression.means, "cells": expression.shares}
-        of_types = _of_types(expression, limits.per_type)
+        of_types = _of_types(expression, limits.per_type, allowed)
     limit_rows += [*_of_single_genes(quantities, limits), *of_types]
     genes.note_renamed("limits")
     return Rows.of(limit_rows, adata.n_vars, priority, budget=limits.budget is not None)
@@ -201,8 +201,7 @@ def _totals(
         yield _upper("total_counts['cell']", "", means[:, 0], totals["cell"])
     if "bit" in totals:
         if detection.codewords is None:
-            limit = f"`total_counts['bit']={short(totals['bit'])}`"
-            raise InvalidValue(f"{limit} needs a `platform` with a codebook: give one")
+            raise InvalidValue("`total_counts['bit']` needs a `platform` with a codebook: give one")
         for bit, load in enumerate(detection.codewords.T * means[:, 0], start=1):
             yield _upper("total_counts['bit']", f" (bit {bit})", load, totals["bit"])
     if labels is None or "type" not in totals:
@@ -248,8 +247,8 @@ def _lists(genes: Lookup, groups: str | Mapping[str, Collection[str]]) -> dict[s
     return {str(name): rows for name, rows in names.groupby(names).indices.items()}
 
 
-def _of_types(expression: Expression, per_type: int | None) -> list[Row]:
-    """Return a row for the markers of each type; a type of fewer markers needs them all."""
+def _of_types(expression: Expression, per_type: int | None, allowed: Mask | None) -> list[Row]:
+    """Return a row for the markers of each type; one with fewer `allowed` markers needs these."""
     if per_type is None:
         return []
     markers = [np.flatnonzero(expression.marked == k) for k in range(len(expression.labels))]
@@ -257,7 +256,7 @@ def _of_types(expression: Expression, per_type: int | None) -> list[Row]:
         raise InvalidValue(f"`per_type={short(per_type)}` finds no marker: list some in `groups`")
     rows, few = [], []
     for name, genes in zip(expression.labels, markers, strict=True):
-        least = min(per_type, len(genes))
+        least = min(per_type, len(genes) if allowed is None else int(allowed[genes].sum()))
         rows.append(_number(f"per_type ≥ {per_type}", name, genes, least))
         if least < per_type:
             few.append(f"{name} ({least})")

@@ -114,10 +114,9 @@ class Named:
 
     def in_file(self, column: str) -> dict[str, Any]:
         """What the file says of each name, where it does."""
-        if self.file is None or column not in self.file.table:
-            return {}
-        values = zip(self.file, self.file.table[column], strict=True)
-        return {name: value for name, value in values if value and value == value}
+        values = () if self.file is None else self.file.table.get(column, ())
+        pairs = zip(self.names, values, strict=False)
+        return {name: value for name, value in pairs if value and value == value}
 
 
 @cache
@@ -179,11 +178,8 @@ class Lookup:
     @cached_property
     def flags(self) -> dict[str, NDArray[np.intp]]:
         """Rows where each boolean column of ``.var`` is true."""
-        flags = {}
-        for name, column in self.adata.var.items():
-            if pd.api.types.is_bool_dtype(column):
-                flags[str(name)] = np.flatnonzero(column.to_numpy(dtype=bool, na_value=False))
-        return flags
+        flags = self.adata.var.select_dtypes(["bool", "boolean"]).fillna(value=False)
+        return {str(name): np.flatnonzero(column) for name, column in flags.items()}
 
     @cached_property
     def resolver(self) -> Resolver:
@@ -271,8 +267,7 @@ class Lookup:
             return f"{name} is in `adata.raw`"
         way, _, genes = self.resolver.match(name)
         if way == "unknown":
-            families = [family for family in FAMILIES if name[3:] and family.startswith(name)]
-            genes = similar(name, [*self.by_name, *self.flags, *FAMILIES]) or families
+            genes = similar(name, [*self.by_name, *self.flags, *FAMILIES])
         verb = "is" if way == "absent" else "may be"
         return f"{name} {verb} {' or '.join(genes)}" if genes and genes != [name] else ""
 
@@ -465,10 +460,8 @@ def similar(name: str, names: Iterable[str]) -> list[str]:
 @cache
 def _set_of_each() -> dict[str, str]:
     """Return the set of each symbol and Ensembl id of ``nearly_identical.tsv``."""
-    genes = members("nearly_identical.tsv")
-    sets = dict(zip([*genes["symbol"], *genes["ensembl_id"]], [*genes["family"]] * 2, strict=True))
-    sets.pop("", None)
-    return sets
+    genes = members("nearly_identical.tsv").melt("family").query("value != ''")
+    return dict(zip(genes["value"], genes["family"], strict=True))
 
 
 @lru_cache(2**17)  # genes are the same from call to call

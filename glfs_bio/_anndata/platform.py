@@ -117,8 +117,7 @@ def _listed(genes: Any) -> pd.DataFrame:
     """What is given of genes that can be ordered: ``gene``, ``id``, and ``n_probes`` if known."""
     if isinstance(genes, str | Path):
         if not Path(genes).is_file():
-            remedy = "name a file, or a column of `adata.var`"
-            raise NotFound(f"`platform` names {str(genes)!r} for its genes: {remedy}")
+            raise NotFound(f"`platform` names {str(genes)!r}: name a file or column of `adata.var`")
         with naming(path="platform"):
             genes = read_panel(genes)
     if isinstance(genes, PanelFile):
@@ -253,8 +252,7 @@ def neighbor_counts(spatial: AnnData, labels: str) -> pd.DataFrame:
     """Count pairs of neighbours by their types, shape (n_types, n_types)."""
     cell_labels = columns.labels(spatial, labels)
     if columns.COORDINATES not in spatial.obsm and columns.GRAPH not in spatial.uns:
-        text = f"no positions under {columns.COORDINATES!r}: add them, or give a table"
-        raise NotFound(f"`spillover_to` has {text}")
+        raise NotFound(f"`spillover_to` lacks {columns.COORDINATES!r}: give positions or a table")
     section = next((name for name in _SECTIONS if name in spatial.obs), None)
     with naming(spatial="spillover_to", library_key="spillover_to"):
         pairs = columns.neighbours(spatial, None, section, N_NEIGHBORS) != 0

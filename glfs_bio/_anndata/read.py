@@ -36,7 +36,7 @@ from ..errors import (
     short,
     subject,
 )
-from ..vendors.names import NAMELESS, is_control
+from ..vendors.names import NAMELESS, is_control, patterns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,6 +50,9 @@ RAW = "raw"
 #: Column of ``.var`` in which readers of 10x keep what a feature is, and what controls are.
 _TYPES = "feature_types"
 _CONTROL_TYPE = re.compile(r"control|codeword|blank", re.IGNORECASE)
+#: So many names of genes show whether they are of cells; a gene of all tissues, as others call it.
+_FIRST_NAMES, _COMMON = 100, ("ACTB", "Actb", "ENSG00000075624", "ENSMUSG00000029580")
+_CELL = re.compile("|".join([*patterns("cell")["barcodes"], *patterns("cell")["samples"]]), re.I)
 #: The content of a matrix is recognised from so many values of so many rows.
 _FIRST_VALUES, FIRST_ROWS = 10_000, 20
 #: Natural logarithms of the bases that values may show: e, 2 and 10.
@@ -175,6 +178,11 @@ def unique_names(adata: AnnData) -> None:
     if not adata.var_names.is_unique:
         doubled = listed(adata.var_names[adata.var_names.duplicated()].unique())
         raise InvalidValue(f"`adata` has genes twice ({doubled}): make `adata.var_names` unique")
+    first = adata.var_names[:_FIRST_NAMES]
+    n_cells = sum(_CELL.fullmatch(name) is not None for name in first)
+    in_rows = any(gene in adata.obs_names and gene not in adata.var_names for gene in _COMMON)
+    if in_rows or 2 * n_cells > len(first):
+        raise InvalidValue(f"`adata` has cells in its columns ({listed(first, 3)}): transpose it")
 
 
 def writable(adata: AnnData) -> None:
@@ -192,8 +200,7 @@ def find(
     if name not in container:
         names = own_names(adata, attribute)
         choices = quoted(*names[:MOST_NAMES]) if attribute == "obsm" and names else listed(names)
-        missing = f"`{argument}={short(name)}` is not in `adata.{attribute}`"
-        raise NotFound(f"{missing}, which has: {choices}")
+        raise NotFound(f"`{argument}={short(name)}` is not in `adata.{attribute}`, with: {choices}")
     value = container[name]
     if attribute in ("obs", "var") and value.ndim > 1:
         raise InvalidValue(f"`{argument}={short(name)}` stands twice: rename one column")

@@ -115,6 +115,12 @@ def kind_of(entry: Any) -> str | None:
     return kind if kind in KINDS else None
 
 
+def record(adata: AnnData, key: Any) -> Mapping[str, Any]:
+    """Return what ``.uns`` has under a key, nothing where that is no record of ours."""
+    stored = adata.uns.get(key)
+    return stored if isinstance(stored, Mapping) else {}
+
+
 def envelope(
     kind: str,
     params: Mapping[str, Any],
@@ -389,7 +395,7 @@ def why_outdated(adata: AnnData, entry: Mapping[str, Any], key: str | None = Non
 
 def difference(adata: AnnData, key: str, entry: Mapping[str, Any]) -> str | None:
     """Return what a stability was asked for otherwise than a selection, but for seeds, or None."""
-    selection = adata.uns[key]
+    selection = record(adata, key)
     if "request" not in entry or "request" not in selection:
         return "its request is not recorded"
     request, of_selection = (codec.value_of(record["request"]) for record in (entry, selection))
@@ -403,7 +409,7 @@ def difference(adata: AnnData, key: str, entry: Mapping[str, Any]) -> str | None
 
 def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
     """Refuse a selection from genes of which some have left: others would preserve all."""
-    n_tested = int(codec.scalar(adata.uns.get(key, {}).get("n_tested", 0)))
+    n_tested = int(codec.scalar(record(adata, key).get("n_tested", 0)))
     if key is None or f"{key}_rank" not in adata.var:
         return
     n_left = int(adata.var[f"{key}_rank"].notna().sum())
@@ -425,7 +431,7 @@ def most_genes(adata: AnnData) -> int:
 
 def _request(adata: AnnData, key: Any) -> str:
     """Return the request of a selection as it is stored, ``""`` for another panel."""
-    return str(codec.scalar(adata.uns.get(key, {}).get("request", "")))
+    return str(codec.scalar(record(adata, key).get("request", "")))
 
 
 def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | None:

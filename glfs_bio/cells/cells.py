@@ -293,9 +293,8 @@ def build_cells(
     check_unit(all_cells)
     rank, n_comps = min(data.shape), spec.n_comps or 0
     if representation is None and n_comps > max(rank, StructureSpec.n_comps or 0):
-        shape = f"{data.shape[0]} cells × {data.shape[1]} genes"
-        text = f"`n_comps={short(n_comps)}` is more than the {rank} that {shape} have"
-        raise InvalidValue(f"{text}: give at most {rank}, or `None` for all")
+        text = f"is more than {data.shape[0]} cells × {data.shape[1]} genes have"
+        raise InvalidValue(f"`n_comps={short(n_comps)}` {text}: give at most {rank}, or `None`")
     if batch is not None and graph is not None:
         raise InvalidValue("`graph` is of all cells, but each batch has its own: remove one")
     sets = []
@@ -356,8 +355,7 @@ def _build(sample: Sample, spec: StructureSpec, geometry: Geometry, whole_space:
         seen = basis, times(basis - basis.mean(axis=0))
     basis, projections = seen
     if basis.shape[1] == 0:
-        text = "`representation` is the same for all cells, or for those of a batch"
-        raise InvalidValue(f"{text}: recompute it, or leave it out")
+        raise InvalidValue("`representation` is the same for all cells, or a batch: recompute it")
     projections[sample.variance == 0] = 0.0  # where rounding left some
     units, noise_level = np.ones_like(sample.variance), 1.0
     if spec.standardize in ("auto", "noise"):

@@ -155,8 +155,7 @@ def check_coordinates(values: ArrayLike, n_cells: int, name: str = "representati
     """Return coordinates as a float array, or say what is wrong with them."""
     shape = np.shape(values)
     if len(shape) != 2 or shape[0] != n_cells:
-        text = f"`{name}` has shape {shape}"
-        raise InvalidValue(f"{text}, and must have one row for each of {n_cells} cells")
+        raise InvalidValue(f"`{name}` has shape {shape}, not one row for each of {n_cells} cells")
     coordinates = checks.real(name, values)
     if not np.ptp(coordinates, axis=0).any():
         raise InvalidValue(f"`{name}` is the same for all cells: recompute it")
@@ -173,12 +172,10 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
     graph = sparse.csr_array(values, copy=True)
     graph.data = checks.real(name, graph.data)
     if graph.nnz and graph.data.min() < 0:
-        text = f"`{name}` has negative weights (smallest {graph.data.min():.3g})"
-        raise InvalidValue(f"{text}, and similarities must be ≥ 0: recompute it")
+        raise InvalidValue(f"`{name}` has negative weights ({graph.data.min():.3g}): recompute it")
     gap = abs(graph - graph.T)
     if gap.nnz and gap.max() > _SYMMETRY * graph.max():
-        remedy = "pass its elementwise maximum with its transpose, or the mean of both"
-        raise InvalidValue(f"`{name}` is not symmetric: {remedy}")
+        raise InvalidValue(f"`{name}` is not symmetric: pass the mean of it and its transpose")
     graph.setdiag(0.0)
     graph.eliminate_zeros()
     if graph.nnz == 0:

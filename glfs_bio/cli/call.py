@@ -22,7 +22,7 @@ import typer
 import glfs_bio
 
 from .. import codec
-from .._files import reason, replacing
+from .._files import replacing
 from ..errors import (
     LOG_NORMALISE,
     Caution,
@@ -31,8 +31,8 @@ from ..errors import (
     InvalidValue,
     Refusal,
     cut,
+    naming,
     printable,
-    short,
 )
 from .options import TEXT_TABLES, Command, Option
 
@@ -131,16 +131,14 @@ class Call:
         if "log1p" not in self.values:
             return glfs_bio.io.read_cells(source, **options)
         if "backed" in options:
-            text = "`backed` leaves the matrix in its file, which `log1p` would change"
-            raise InvalidValue(f"{text}: leave one out")
+            raise InvalidValue("`backed` conflicts with `log1p`: leave one out")
         import scanpy as sc
 
         from .._anndata import read
 
         adata = glfs_bio.io.read_cells(source, **options)
         if read.unit_of_logarithms(adata, read.row_matrix(adata)):
-            text = "`log1p` is for counts, and `adata.X` has values like logarithms, or below 0"
-            raise InvalidValue(f"{text}: leave `log1p` out")
+            raise InvalidValue("`log1p` is for counts, which `adata.X` has not: leave `log1p` out")
         sc.pp.normalize_total(adata)
         sc.pp.log1p(adata)
         return adata
@@ -267,28 +265,28 @@ def print_text(text: str) -> None:
 
 def write_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
     """Write annotated cells to a file."""
-    with replacing(target, overwrite=overwrite) as name:
+    with naming(path="output"), replacing(target, overwrite=overwrite) as name:
         write = adata.write_zarr if name.suffix.lower() == ".zarr" else adata.write_h5ad
-        try:
-            write(name)
-        except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
-            text = f"`output={short(target)}` cannot be written: {reason(error)}"
-            raise FileRefused(text) from error
+        write(name)
 
 
 def _write_table(table: pd.DataFrame, target: Path, *, overwrite: bool) -> None:
-    from ..vendors.sheets import without_formula
+    from ..vendors.sheets import without_formulas
 
-    table = table.map(without_formula).rename(columns=without_formula)
+    table = without_formulas(table)
     with replacing(target, overwrite=overwrite) as name:
         name.write_text(_text_of(table, TEXT_TABLES[target.suffix.lower()]), encoding="utf-8")
 
 
 def _text_of(table: pd.DataFrame, separator: str) -> str:
     """Return a table as text, with seven digits."""
-    table = table.map(lambda value: printable(value) if isinstance(value, str) else value)
+    table = table.map(_printable).rename(columns=_printable)
     options: Any = {"index": False, "lineterminator": "\n", "float_format": "%.7g"}
     return str(table.to_csv(sep=separator, **options))
+
+
+def _printable(value: Any) -> Any:
+    return printable(value) if isinstance(value, str) else value
 
 
 def _with_index(table: pd.DataFrame) -> pd.DataFrame:

@@ -18,7 +18,7 @@ import typer
 import glfs_bio
 
 from .._docs import REQUIRED, Parameter, parameters_in_source, summary_in_source
-from .._files import check_target, existing, reading
+from .._files import as_path, bad_file, check_target, existing, reading
 from ..errors import FileExists, FileMissing, InvalidValue, naming, quoted, short
 
 if TYPE_CHECKING:
@@ -189,7 +189,11 @@ def cells_or_table(text: str, argument: str) -> Any:
     import pandas as pd
 
     with naming(path=argument), reading(text, "a table", argument):
-        return pd.read_csv(existing(text), sep=TEXT_TABLES[ending], index_col=0)
+        separator = TEXT_TABLES[ending]
+        if separator not in existing(text).read_text("utf-8-sig").partition("\n")[0]:
+            missing = f"has no {separator!r} in its first line"
+            raise bad_file(text, f"{missing}: put it between columns, and points in numbers")
+        return pd.read_csv(text, sep=separator, index_col=0)
 
 
 def panels(words: list[str], argument: str) -> Any:
@@ -318,7 +322,7 @@ def check_files(options: Sequence[Option], line: Mapping[str, Any]) -> None:
                 raise InvalidValue(f"`{option.name}={short(path)}` must end with {endings}")
             with naming(path=option.name):
                 check_target(path, overwrite=overwrite)
-        elif has_ending and not path.exists():
+        elif has_ending and not as_path(path, option.name).exists():
             raise FileMissing(f"`{option.name}={short(path)}` is not there: name a file or folder")
     if folder is not None and folder.is_file():
         raise FileExists(f"`tables={short(folder)}` is a file: name a folder")

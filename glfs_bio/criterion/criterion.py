@@ -272,10 +272,8 @@ class Criterion:
             self._reach = self._starts
         start = self._starts.sum() or 1.0
         if instrument is not None and self._reach.sum() < _LITTLE * start:
-            share = f"{self._reach.sum() / start:.1g} of what should be preserved"
-            text = f"`platform` detects so little that even all genes would preserve only {share}"
-            remedy = "correct its efficiency, a share of what is detected in `adata`, or its signal"
-            raise InvalidValue(f"{text}: {remedy}")
+            text = f"`platform` is so blind that all genes preserve {self._reach.sum() / start:.1g}"
+            raise InvalidValue(f"{text} of the target: correct its efficiency or signal")
         equal = np.ones(len(self.sets))
         #: Whether each set has what is to be preserved: others do not count where the worst does
         self.has_target = np.array([has_others or cells.n_axes > 0 for cells in self.sets])

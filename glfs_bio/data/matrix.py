@@ -302,8 +302,7 @@ def check_indices(matrix: Any, argument: str, value: object = None) -> None:
                 raise ValueError("its indices are no whole numbers")
             copy(matrix).check_format(full_check=True)  # which may cut what it checks
     except ValueError as error:
-        text = f"{subject(argument, value)} is a damaged sparse matrix: {error}"
-        raise InvalidValue(f"{text}: create it again") from error
+        raise InvalidValue(f"{subject(argument, value)} is damaged ({error}): renew it") from error
 
 
 def check_finite(values: Array, argument: str = "X", value: object = None) -> None:
@@ -376,8 +375,7 @@ def check_unit(data: RowMatrix) -> None:
         check_finite(values)
     extent = largest(values)
     if extent and not _SMALLEST_UNIT < extent < 1.0 / _SMALLEST_UNIT:
-        remedy = "bring it into another unit, such as that of logarithms of counts"
-        raise InvalidValue(f"`X` has a unit in which its values reach {extent:.3g}: {remedy}")
+        raise InvalidValue(f"`X` has values up to {extent:.3g}: bring it into another unit")
     if sparse.issparse(source) and not is_sparse(source):
         low, high = float(values.min()), float(values.max())
         if max(low, -high) > _FLAT * (high - low):

@@ -9,8 +9,10 @@ large matrices: several wait for one another, and rounding depends on their numb
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import threading
+import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -101,6 +103,20 @@ def one_thread_if_forked() -> Iterator[None]:
     """Context, or decorator, with one thread of BLAS and OpenMP in a forked process."""
     with one_thread() if forked() else nullcontext():
         yield
+
+
+@cache
+def end_with_parent() -> None:
+    """Let a worker of joblib's end with the process that started it, whatever ends that."""
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        while parent is not None and os.getppid() == parent.pid:
+            time.sleep(1.0)
+        os._exit(1)
+
+    if multiprocessing.current_process().name.startswith("LokyProcess"):
+        threading.Thread(target=wait, daemon=True).start()
 
 
 def need_numba(task: str) -> None:

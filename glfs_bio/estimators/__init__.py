@@ -7,7 +7,4 @@ from ._glfs_laprls import GLFSLapRLSClassifier
 from ._laprls import LapRLSClassifier
 
 __all__ = ["GLFS", "GLFSLapRLSClassifier", "LapRLSClassifier", "SupervisedGLFS"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

@@ -210,8 +210,7 @@ class LapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
         labels = self.classes_[codes[labelled]]
         weight[labelled] = compute_sample_weight(self.class_weight, labels)
         if not (np.isfinite(weight).all() and weight.min() >= 0 and weight.any()):
-            text = f"`class_weight={short(self.class_weight)}`"
-            raise InvalidValue(f"{text} must give numbers ≥ 0, and not only 0")
+            raise InvalidValue("`class_weight` must give numbers ≥ 0, and not only 0")
         return weight
 
     def _graph(self, scaled: Matrix, codes: Index, graph: Matrix | None) -> sparse.csr_array:

@@ -5,7 +5,4 @@ from __future__ import annotations
 from .objective import Exact, Printed
 
 __all__ = ["Exact", "Printed"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

@@ -10,7 +10,4 @@ from ._report import write_report
 
 __all__ = ["read_cells", "read_genes", "read_markers", "read_panel"]
 __all__ += ["write_genes", "write_order", "write_reference", "write_report"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

@@ -127,9 +127,8 @@ def _table(
     frame = results.ranked(adata, key, only="selected" if selected_only else "tested")
     names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     frame.insert(0, "gene", names.loc[frame.index])
-    clashing = {name: f"{name}_var" for name in further if name in frame}
-    frame = frame.join(adata.var[further].rename(columns=clashing))
-    absent = pd.DataFrame({"gene": list(adata.uns.get(key, {}).get("absent", ()))})
+    frame = frame.join(adata.var[further], rsuffix="_var")
+    absent = pd.DataFrame({"gene": list(results.record(adata, key).get("absent", ()))})
     frame = pd.concat([frame, absent], ignore_index=True) if len(absent) else frame
     frame["rank"] = frame["rank"].astype("Int64")
     for flags in {"selected", "included", *frame.select_dtypes(bool)}:

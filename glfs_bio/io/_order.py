@@ -218,7 +218,8 @@ def write_reference(
         raise InvalidValue(f"`ids={short(ids)}` has no id of any gene: name another column")
     of_cells = {"barcode": adata.obs_names[cells], "annotation": categories[codes[cells]]}
     of_genes = {"id": gene_ids[genes], "symbol": np.asarray(names, dtype=object)[genes]}
-    about_cells, about_genes = (pd.DataFrame(of).astype(str) for of in (of_cells, of_genes))
+    about_genes = pd.DataFrame(of_genes).astype(str)
+    about_cells = sheets.without_formulas(pd.DataFrame(of_cells).astype(str))
     about = {"`adata`": about_cells["barcode"], subject("ids", ids): about_genes["id"]}
     for code, called in about.items():
         twice = called[called.duplicated()]

@@ -37,8 +37,6 @@ _SYMBOLS, _IDS = "gene_symbols", "gene_ids"
 _SEVERAL = ("mod", "tables", "table")
 #: What files with the names of a matrix have in their name where it has matrix.
 _NAMES = {"genes": "(features|genes)", "cells": "barcodes"}
-#: Of files with names, which begin without a header where instruments wrote them, and R's.
-_HEADS = (*sheets.GENE_HEADS, "barcode|cell|x|v1")
 #: What warnings say of names that are made unique here, and of mmread.
 _NOISE = "(Variable|Observation) names are not unique|Suffix used"
 _NOISE += "|The default value for `spmatrix`"
@@ -54,14 +52,12 @@ _FEWEST_NUMBERED = 4
 #: Numbers of a table that are read at a time.
 _AT_ONCE = 4_000_000
 #: Columns that name a cell.
-_FIELD_OF_VIEW = {"fov", "cellid"}
+_FIELD_OF_VIEW = ["fov", "cellid"]
 #: What names of genes and of cells hold, and the share of names that says so: a genome has many
 #: genes that no nomenclature names.
 _GENES, _CELLS, _SHARE = ("symbols", "ids", "transcripts", "probes"), ("barcodes", "samples"), 0.5
 #: The genome before a symbol, and what TCGA and 10x Genomics put behind it.
 _AROUND = re.compile(r"^(hg|mm|GRCh|GRCm)\d+_+|\|.*$")
-#: Symbols that cells are called as well, after their wells.
-_WELL = re.compile(r".?|[A-P]\d{1,2}", re.IGNORECASE)
 #: What is read into memory.
 _IN_MEMORY = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp")
 
@@ -136,6 +132,8 @@ def read_cells(
     if not path.exists():
         raise FileMissing(f"`path={short(path)}` does not exist: give the file or folder")
     ending = sheets.ending(path)
+    if ending in (*_HDF5, ".zarr") and path.suffix.lower() in sheets.PACKED:
+        raise bad_file(path, "is packed: unpack it first")
     if path.is_dir() and ending != ".zarr":
         ending = ".zarr" if is_zarr(path) else _MTX
     for argument, value, default, endings in (
@@ -252,13 +250,13 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
 
     files = {kind: _file_of_names(path, called) for kind, called in _NAMES.items()}
     matrix = io.mmread(path)
-    genes, cells = (_texts(file, matrix.shape) for file in files.values())
+    genes, cells = map(_texts, files.values())
     if cells.shape[1] > 1 and sheets.kind_of([*cells[0], ""]) in ("row numbers", "flags"):
         cells = cells.iloc[:, 1:]
     shape = len(genes), len(cells)
     if matrix.shape not in (shape, shape[::-1]):
         sides = f"{shape[0]} in {files['genes'].name}, {shape[1]} in {files['cells'].name}"
-        raise bad_file(path, f"is of size {matrix.shape}, not {sides}: give whole files")
+        raise bad_file(path, f"is of size {matrix.shape}, not {sides}: give whole files, no heads")
     matrix = matrix.T if matrix.shape == shape else matrix
     ids, symbols = (genes.iloc[:, min(column, genes.shape[1] - 1)] for column in (0, 1))
     if all(map(is_id, symbols)) and not all(map(is_id, ids)):
@@ -289,7 +287,7 @@ def _file_of_names(path: Path, called: str) -> Path:
     return matching[0]
 
 
-def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
+def _texts(path: Path) -> pd.DataFrame:
     """Return the columns of a file with the names on one side of a matrix, without a header."""
     separator = sheets.SEPARATORS.get(sheets.ending(path), "\t")
     with reading(path, path.name):
@@ -297,8 +295,7 @@ def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
     frame = frame.map(sheets.clean)
     if any(column.str.contains('"').any() for _, column in frame.iloc[:, :2].items()):
         raise bad_file(path, "has quotes within names: separate its columns by tabs")
-    is_headed = len(frame) - 1 in shape and sheets.is_head(frame.iat[0, 0], _HEADS)
-    return frame[1:].reset_index(drop=True) if is_headed else frame
+    return frame
 
 
 def open_backed(group: Any, path: Path | None = None) -> ad.AnnData:
@@ -326,7 +323,7 @@ def _stored(element: Any) -> Any:
 def _table(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     """Read a table as cells × genes; None: its rows must be known to be cells."""
     heads, separator, n_lines = _header(path, ending)
-    n_keys = 1 + ({*map(sheets.plain, heads[:2])} == _FIELD_OF_VIEW)  # fields that name a line
+    n_keys = 1 + ([*map(sheets.plain, heads[:2])] == _FIELD_OF_VIEW)  # fields that name a line
     columns = heads[n_keys:]
     rows, matrix = _values(path, heads, n_keys, separator, n_lines)
     while rows and rows[-1][:1] in ("", *_COMMENTS) and np.isnan(matrix[len(rows) - 1]).all():
@@ -374,8 +371,6 @@ def _header(path: Path, ending: str) -> tuple[list[str], str, int]:
         raise bad_file(path, f"has no header of columns in line {n_lines}: write # before titles")
     names = list(map(sheets.clean, _fields(header, separators[0])))
     first = _fields(lines[1][1], separators[0])
-    while len(names) > len(first) and not names[-1]:
-        names.pop()
     if len(names) == len(first) - 1 and names[-1] and first[-1].strip():
         names = ["", *names]
     if len(names) != len(first) or not names[-1]:
@@ -415,8 +410,6 @@ def _values(
         )
         for chunk in chunks:
             keys = [chunk.pop(column).astype(object).fillna("") for column in range(n_keys)]
-            if sheets.plain(heads[0]) == "cellid":
-                keys.reverse()
             rows += map("_".join, zip(*keys, strict=True))
             texts = chunk.select_dtypes(exclude="number")
             if len(texts.columns) and set(chunk.dtypes) != {np.dtype(bool)}:
@@ -467,6 +460,5 @@ def says_genes(corner: str) -> bool:
 
 def _side(names: list[str]) -> int:
     """Return 1 for names of genes, −1 for names of cells, 0 for others."""
-    texts = (_AROUND.sub("", name) for name in names if not _WELL.fullmatch(name))
-    kind = sheets.kind_of(texts, _SHARE)
+    kind = sheets.kind_of((_AROUND.sub("", name) for name in names), _SHARE)
     return (kind in _GENES) - (kind in _CELLS)

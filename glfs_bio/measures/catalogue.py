@@ -107,8 +107,7 @@ def asked_for(measures: str | Iterable[str] | None, **arguments: object) -> dict
     for name in measures:
         of_name = sets.get(name) or [group for group, texts in GROUPS.items() if name in texts]
         if not of_name:
-            choices = f"{', '.join(sets)}, or from their measures"
-            raise InvalidValue(f"`measures={short(name)}` is unknown: choose from {choices}")
+            raise InvalidValue(f"`measures={short(name)}` is unknown: name {', '.join(sets)}")
         for group in of_name:
             if missing[group]:
                 needed = ", ".join(map(subject, missing[group]))

@@ -6,7 +6,4 @@ from ._panel import dotplot, genes, panel
 from ._results import comparison, confusion, curve, labels, stability
 
 __all__ = ["comparison", "confusion", "curve", "dotplot", "genes", "labels", "panel", "stability"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

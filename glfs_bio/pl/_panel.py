@@ -119,7 +119,7 @@ def panel(
 
 def _genes_of(adata: AnnData, key: str) -> tuple[pd.Index, str | None]:
     """Return the genes of a selection, and the layer that they were selected in."""
-    layer = codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
+    layer = codec.restored(results.record(adata, key).get("params", {}).get("layer"))
     return results.ranked(adata, key).index, layer
 
 
@@ -299,7 +299,7 @@ def bars(
 
 def _supported(adata: AnnData, key: str, genes: pd.Index) -> pd.Series:
     """Return the label that each gene supports most, where an explanation of the panel says it."""
-    entry = adata.uns.get(f"{key}_explanation", {})
+    entry = results.record(adata, f"{key}_explanation")
     table = entry.get("table", pd.DataFrame(columns=["gene"]))
     if "supports" not in table or set(table["gene"]) < set(genes):
         return pd.Series("", index=genes)

@@ -26,14 +26,11 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 __all__ = ["from_sce", "register", "to_sce"]
+__dir__ = __all__.copy
 _INSTALL = (
     "pip install rpy2; where R is older than 4.5 "
     'RPY2_CFFI_MODE=ABI pip install --no-cache-dir "rpy2-rinterface<3.6.6" rpy2'
 )
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 def register() -> None:
@@ -97,7 +94,7 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     pieces = objects.take_apart(adata, X_name)
     if dropped := pieces.pop("left"):
         warnings.warn(Caution(f"Not carried to R: {', '.join(dropped)}."), stacklevel=2)
-    return _r_function("build_sce")(_for_rpy2(values.write(pieces)))
+    return _r_function("build_sce")(_for_rpy2(*values.packed(pieces)))
 
 
 def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
@@ -138,10 +135,10 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     checks.texts(or_none=True, X_name=X_name)
     register()
     plain = _r_function("plain_sce")(sce, *([] if X_name is None else [X_name]))
-    adata, dropped = values.read(_from_rpy2(plain))
-    if len(dropped):
-        warnings.warn(Caution(f"Not carried from R: {', '.join(dropped)}."), stacklevel=2)
-    return adata
+    pieces = values.read(*_from_rpy2(plain))
+    if len(pieces["left"]):
+        warnings.warn(Caution(f"Not carried from R: {', '.join(pieces['left'])}."), stacklevel=2)
+    return objects.put_together(pieces, is_copy=True)
 
 
 @functools.cache
@@ -190,33 +187,17 @@ def _callback() -> Any:
 
 def _answer(target: Any, arguments: Any, of: Any) -> Any:
     """Return the answer of Python to a call of R through rpy2."""
-    return _for_rpy2(calls.answer(target[0], _from_rpy2(arguments), of[0]))
+    return _for_rpy2(*calls.answer(target[0], *_from_rpy2(arguments), of[0]))
 
 
-def _from_rpy2(value: Any) -> Any:
-    """Return an object of rpy2 as a plain value."""
-    ri = _rinterface()
-    if isinstance(value, ri.StrSexpVector):
-        return value[0]
-    if isinstance(value, ri.ByteSexpVector):
-        return bytearray(np.asarray(value).data)
-    if not isinstance(value, ri.ListSexpVector):  # NULL
-        return None
-    items = [_from_rpy2(item) for item in value]
-    return items if value.names == ri.NULL else dict(zip(value.names, items, strict=True))
+def _from_rpy2(packed: Any) -> tuple[str, list[bytearray]]:
+    """Return a plain value of R: its JSON, and the bytes that this names."""
+    text, blocks = packed
+    return text[0], [bytearray(np.asarray(block).data) for block in blocks]
 
 
-def _for_rpy2(value: Any) -> Any:
+def _for_rpy2(text: str, blocks: list[bytearray]) -> Any:
     """Return the reverse."""
     ri = _rinterface()
-    if value is None:
-        return ri.NULL
-    if isinstance(value, str):
-        return ri.StrSexpVector([value])
-    if isinstance(value, bytearray):
-        return ri.ByteSexpVector.from_memoryview(memoryview(value))
-    items = value.values() if isinstance(value, dict) else value
-    vector = ri.ListSexpVector([_for_rpy2(item) for item in items])
-    if isinstance(value, dict):
-        vector.names = ri.StrSexpVector(list(value))
-    return vector
+    vectors = [ri.ByteSexpVector.from_memoryview(memoryview(block)) for block in blocks]
+    return ri.ListSexpVector([ri.StrSexpVector([text]), ri.ListSexpVector(vectors)])

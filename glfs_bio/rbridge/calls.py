@@ -19,12 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anndata as ad
-from joblib import hash as content_of
 from joblib.externals.loky import get_reusable_executor
 
 from .. import checks, io, tl
 from .._anndata import columns, read, results
-from .._docs import parameters
 from .._files import replacing
 from .._progress import collected
 from ..errors import Door, InvalidValue, Refusal
@@ -40,6 +38,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+_TABLES, _LISTS = ("var", "obs", "uns"), ("controls", "repeated", "backups")
 #: Default of `key_added` of classifiers.
 _CLASSIFIER = "glfs_class"
 #: What was computed on the way of the last call, by the shape of its object, attribute and key, for
@@ -49,7 +48,7 @@ _computed: dict[tuple[Any, str, str], Any] = {}
 _PYTHON_NAMES = {name: argument for argument, name in formals.RENAMED.items()}
 
 
-def answer(target: str, arguments: Any, of: str) -> Any:
+def answer(target: str, text: str, blocks: list[bytearray], of: str) -> tuple[str, list[bytearray]]:
     """Call a function for R (:data:`TARGETS`), with plain values, and answer in plain values.
 
     The answer has ``ok``, ``warnings`` and ``messages``, and ``value`` or the fields of a
@@ -60,11 +59,11 @@ def answer(target: str, arguments: Any, of: str) -> Any:
     try:
         # R's objects are what they print, so that a summary would only be printed beside them
         with interruptible(), _conditions(door, conditions), collected():
-            value = TARGETS[target](**values.read(arguments))
+            value = TARGETS[target](**values.read(text, blocks))
         # Here, so that what has no plain form is an error as any other.
-        return values.write({"ok": True, "value": value, **conditions})
+        return values.packed({"ok": True, "value": value, **conditions})
     except BaseException as error:  # noqa: BLE001 — an exception that gets out aborts the process
-        return values.write({"ok": False, **_condition(error, door), **conditions})
+        return values.packed({"ok": False, **_condition(error, door), **conditions})
 
 
 @contextmanager
@@ -94,8 +93,7 @@ def _conditions(door: Door, conditions: dict[str, Any]) -> Iterator[None]:
     """Collect what would go to stderr, where R could neither suppress nor show it."""
     handler = BufferingHandler(sys.maxsize)
     handler.setLevel(logging.WARNING)
-    root = logging.getLogger()
-    root.addHandler(handler)
+    logging.getLogger().addHandler(handler)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")  # what developers are warned of
         for category in (UserWarning, RuntimeWarning):
@@ -103,7 +101,7 @@ def _conditions(door: Door, conditions: dict[str, Any]) -> Iterator[None]:
         try:
             yield
         finally:
-            root.removeHandler(handler)
+            logging.getLogger().removeHandler(handler)
             notes = [record.getMessage() for record in handler.buffer]
             conditions["messages"] = list(map(door.show, notes))
             conditions["warnings"] = [door.show(str(warning.message)) for warning in caught]
@@ -122,7 +120,7 @@ def _condition(error: BaseException, door: Door) -> dict[str, Any]:
     return fields
 
 
-def _arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(target: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options of a function of R as Python has them."""
     arguments = {_PYTHON_NAMES.get(name, name): value for name, value in options.items()}
     for name, record in formals.RECORDS.items():
@@ -131,19 +129,24 @@ def _arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     if (lam := arguments.pop("lam", None)) is not None:  # which Python has in the objective
         objective = arguments.get("objective", "error")
         arguments["objective"] = method_of("objective", objective, lam=lam)
+    if target in formals.EVALUATING:  # R has three arguments, and Python one
+        fields = {name: arguments.pop(name, None) for name in ("cell_weights", "use_rep")}
+        usual = "structure" if isinstance(arguments.get("panel"), dict) else None
+        if any(fields.values()):
+            arguments["preserve"] = Preserve(arguments.get("preserve", usual), **fields)
     return arguments
 
 
-def _write(call: Callable[..., Any], sets: Any, options: dict[str, Any]) -> list[dict[str, Any]]:
+def _write(target: str, sets: Any, options: dict[str, Any]) -> list[dict[str, Any]]:
     """Call a function on an object, or on several by name, and return what it wrote to each."""
-    arguments = _arguments(options)
+    arguments = _arguments(target, options)
     several = isinstance(sets, dict)
     cells = list(sets.values()) if several else sets
-    names = ("var", "obs", "uns")
-    tables = [{name: getattr(adata, name).copy() for name in names} for adata in cells]
+    former = [{name: getattr(adata, name).copy() for name in _TABLES} for adata in cells]
     with nullcontext() if several else _computed_before(cells[0]):
+        call = _OURS.get(target, formals.FUNCTIONS[target])
         call(sets if several else cells[0], **arguments)
-    return list(map(_changes, cells, tables))
+    return list(map(_changes, cells, former))
 
 
 @contextmanager
@@ -160,57 +163,24 @@ def _computed_before(adata: ad.AnnData) -> Iterator[None]:
                 _computed[adata.shape, name, key] = value
 
 
-def _changes(adata: ad.AnnData, tables: dict[str, Any]) -> dict[str, Any]:
-    """Return what is new in an object since it had these tables, and the names of what is gone.
-
-    R numbers its results, whatever was computed by the way.
-    """
-    rows = tables["var"].index.get_indexer(adata.var_names)
-    former = tables["uns"]
-    number = max((entry.get("written", 0) for entry in former.values()), default=0)
-    records = {}
-    ours = [key for key, entry in adata.uns.items() if "written" in entry]
-    for key in sorted(ours, key=lambda key: int(adata.uns[key]["written"])):
-        old, entry = former.get(key, {}), adata.uns[key]
-        if read.COMPUTED.fullmatch(key):
-            continue
-        if entry["written"] != old.get("written"):
-            number += 1
-            adata.uns[key] = entry | {"written": number}
-        elif content_of(entry) == content_of(old):
-            continue
-        records[key] = objects.result(adata, key)
+def _changes(adata: ad.AnnData, former: dict[str, Any]) -> dict[str, Any]:
+    """Return what is new in an object since it had these tables, and the names of what is gone."""
+    rows = former["var"].index.get_indexer(adata.var_names)
+    new = [key for key, entry in adata.uns.items() if entry is not former["uns"].get(key)]
+    ours = [key for key in new if results.kind_of(adata.uns[key])]
+    gone = {name: set(former[name]) - {*getattr(adata, name)} for name in _TABLES}
     return {
         "rows": rows + 1,
-        "var": _new_columns(adata.var, tables["var"].iloc[rows]),
-        "obs": _new_columns(adata.obs, tables["obs"]),
-        "gone": {
-            name: values.strings(list(set(table) - {*getattr(adata, name)}))
-            for name, table in tables.items()
-        },
-        "records": records,
+        "var": _new_columns(adata.var, former["var"].iloc[rows]),
+        "obs": _new_columns(adata.obs, former["obs"]),
+        "gone": {name: values.strings(list(names)) for name, names in gone.items()},
+        "records": {k: objects.result(adata, k) for k in ours if not read.COMPUTED.fullmatch(k)},
     }
 
 
 def _new_columns(table: pd.DataFrame, former: pd.DataFrame) -> pd.DataFrame:
     new = [name for name in table if name not in former or not table[name].equals(former[name])]
     return table[new]
-
-
-def _evaluate(function: Callable[..., Any], adata: ad.AnnData, **options: Any) -> None:
-    """Evaluate panels by a target that R has in three arguments, and Python in `preserve`."""
-    weights, use_rep = options.pop("cell_weights", None), options.pop("use_rep", None)
-    if weights is not None or use_rep is not None:
-        key = options.get("panel", parameters(function)["panel"].default)
-        target = options.get("preserve")
-        is_selection = isinstance(key, str) and f"{key}_selected" in adata.var and key in adata.uns
-        if target is None and is_selection:
-            request = results.request_of(adata, key)
-            target = request.preserve
-            weights = request.cell_weights if weights is None else weights
-        target = "structure" if target is None else target
-        options["preserve"] = Preserve(target, weights, use_rep)
-    function(adata, **options)
 
 
 def _examine(adata: ad.AnnData, **options: Any) -> None:
@@ -253,9 +223,8 @@ def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
     """Return a panel of a file."""
     panel = io.read_panel(path, **options)
     texts = panel.table.select_dtypes(object).columns  # of a workbook also numbers
-    lists = ("controls", "repeated", "backups")
-    about = {"form": panel.form, "codebook": panel.codebook}
-    about |= {name: values.strings(getattr(panel, name)) for name in lists}
+    lists = {name: values.strings(getattr(panel, name)) for name in _LISTS}
+    about = {"form": panel.form, "codebook": panel.codebook, **lists}
     return {"table": panel.table.astype(dict.fromkeys(texts, str)), "about": about}
 
 
@@ -271,37 +240,33 @@ def _read_h5ad(path: str, X_name: str, raw: bool, modality: str | None) -> dict[
     """Return the cells of a file, or with `raw` all genes of its ``.raw`` in them."""
     checks.flags(raw=raw)
     adata = io.read_cells(path, modality=modality)
-    dropped = []
+    dropped = [f"layers[{name!r}]" for name in read.layers(adata) if raw]
+    if raw and adata.raw is None:
+        raise InvalidValue(f"`raw=True` is not in {path}: leave it out")
     if raw:
-        if adata.raw is None:
-            raise InvalidValue(f"`raw=True` is not in {path}: leave it out")
-        dropped = [f"layers[{name!r}]" for name in read.layers(adata)]
         adata = adata.raw.to_adata()
         make_unique(adata, Path(path))
     pieces = objects.take_apart(adata, X_name)
     return pieces | {"left": dropped + pieces["left"]}
 
 
-def _write_h5ad(cells: tuple[ad.AnnData, Any], path: str, *, overwrite: bool) -> None:
+def _write_h5ad(pieces: dict[str, Any], path: str, *, overwrite: bool) -> None:
     """Write an object with the records of its results."""
     with replacing(path, overwrite=overwrite) as new:
-        cells[0].write_h5ad(new)
+        objects.put_together(pieces, is_copy=True).write_h5ad(new)
 
 
+def _about() -> dict[str, str]:
+    """Return which Python this is, and versions."""
+    about = {"python": sys.executable, "python_version": platform.python_version()}
+    return about | {name: version(name) for name in ("glfs_bio", "anndata")}
+
+
+_OURS: dict[str, Callable[..., Any]] = {"stability": _examine, "classify": _classify}
 #: What R may call.
 TARGETS: dict[str, Callable[..., Any]] = {
-    **{name: partial(_write, function) for name, function in formals.FUNCTIONS.items()},
-    **{
-        name: partial(_write, partial(_evaluate, formals.FUNCTIONS[name]))
-        for name in formals.EVALUATING
-    },
-    "stability": partial(_write, _examine),
-    "classify": partial(_write, _classify),
-    "about": lambda: {
-        "python": sys.executable,
-        "python_version": platform.python_version(),
-        **{name.replace("-", "_"): version(name) for name in ("glfs-bio", "anndata")},
-    },
+    **{name: partial(_write, name) for name in formals.FUNCTIONS},
+    "about": _about,
     "estimate_efficiency": tl.estimate_efficiency,
     "write_order": _write_order,
     "write_reference": io.write_reference,

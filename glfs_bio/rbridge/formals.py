@@ -8,26 +8,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import pp, tl
+from .._anndata.results import KINDS
 from ..estimators import LapRLSClassifier
 from ..options import Limits, Platform
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: By the names that R has for them, without ``glfs_``.
+#: By the names that R has for them, without ``glfs_``: those that write results, by their kinds.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "select_genes": pp.select_genes,
-    "structure": pp.structure,
-    "stability": tl.stability,
-    "evaluate_panel": tl.evaluate_panel,
-    "extend_panel": tl.extend_panel,
-    "explain_panel": tl.explain_panel,
-    "prove_panel": tl.prove_panel,
-    "resolve_genes": tl.resolve_genes,
-    "order_panel": tl.order_panel,
-    "classify": tl.classify,
-    "laprls": LapRLSClassifier,
+    name: getattr({"pp": pp, "tl": tl}[module], name)
+    for module, _, name in (path.partition(".") for path in KINDS.values())
+    if name != "enrich"
 }
+FUNCTIONS |= {"extend_panel": tl.extend_panel, "laprls": LapRLSClassifier}
 #: Options that are made by a function.
 RECORDS: dict[str, Callable[..., Any]] = {"limits": Limits, "platform": Platform}
 CALLED = FUNCTIONS | RECORDS

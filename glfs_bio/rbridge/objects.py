@@ -9,7 +9,6 @@ Python reads: so it is the same in both languages, and in their files.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,13 +26,13 @@ from ..io._read import check_genes_in_rows
 
 #: Names of reduced dimensions in Bioconductor, by those in ``.obsm``.
 REDUCED = {"X_pca": "PCA", "X_tsne": "TSNE", "X_umap": "UMAP"}
-#: What of a record names reduced dimensions, and what of it is of no use in R.
-_ASKED, _NOT_IN_R = ("request", "params", "structure", "made_of"), ("request", "made_of")
+#: What of a record is of no use in R, and what is to see of a structure.
+_NOT_IN_R, _OF_STRUCTURE = {"request", "made_of"}, {"kind", "params", "written"}
 _KEY, _NAME = "neighbors", "connectivities"
 _SUFFIX = f"_{_NAME}"
 
 
-def put_together(parts: dict[str, Any]) -> ad.AnnData:
+def put_together(parts: dict[str, Any], *, is_copy: bool = False) -> ad.AnnData:
     """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells.
 
     What is copied to Python has Python's names of reduced dimensions.
@@ -41,8 +40,6 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
     obs, var = (parts[name].rename(index=str) for name in ("obs", "var"))
     if len(parts["cells"]) and len(var):
         check_genes_in_rows(list(var.index), list(parts["cells"]))
-    graphs = [name for name in parts["pairs"] if _is_graph(name)]
-    is_copy = "left" in parts
     names = {name: key for key, name in REDUCED.items() if is_copy and name in parts["reduced"]}
     adata = ad.AnnData(
         parts["X"].T,
@@ -51,7 +48,9 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
         obsm={names.get(name, name): of_cells for name, of_cells in parts["reduced"].items()},
         layers={name: layer.T for name, layer in parts["layers"].items()},
         obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
-        uns={_key(name): {"connectivities_key": name} for name in graphs},
+        uns={
+            _key(name): {"connectivities_key": name} for name in filter(_is_graph, parts["pairs"])
+        },
     )
     restore(adata, parts["records"], names)
     return adata
@@ -60,50 +59,37 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
 def restore(adata: ad.AnnData, records: Mapping[str, Any], names: Mapping[str, str]) -> None:
     """Write the records of R into an object, with other names of reduced dimensions."""
     for key, entry in records.items():
-        content = entry["kept"]
-        record = _renamed(content["record"], names) | {"written": entry["written"]}
-        if entry["table"] is not None:  # of an order, which people change
-            record["table"] = entry["table"]
-        arrays = content.get("arrays")
-        if arrays is not None and (len(arrays["obsm"]), len(arrays["varm"])) == adata.shape:
-            adata.obsm[key], adata.varm[key] = arrays["obsm"], arrays["varm"]
+        record, arrays = (entry["kept"][name] for name in ("record", "arrays"))
+        if arrays is not None and tuple(map(len, arrays)) == adata.shape:
+            adata.obsm[key], adata.varm[key] = arrays
         elif record["kind"] == "structure" and key != KEY:
             text = "is that of other genes or cells: it is left out"
             note(f"The structure under {quoted(key)} {text}.")
             continue
-        adata.uns[key] = record
-
-
-def bytes_for_r(adata: ad.AnnData, key: str, record: dict[str, Any]) -> dict[str, Any]:
-    """Return what R keeps of a record of an object, in bytes; of a structure with its arrays."""
-    content: dict[str, Any] = {"record": record}
-    if record["kind"] == "structure" and key in adata.varm:
-        content["arrays"] = {name: getattr(adata, name)[key] for name in ("obsm", "varm")}
-    return {"kind": "kept", "content": content}
+        # of an order the table, which people change
+        table = {} if entry["table"] is None else {"table": entry["table"]}
+        adata.uns[key] = _renamed(record, names) | table
 
 
 def result(adata: ad.AnnData, key: str, names: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return a record as R has it; of a structure its parameters to read."""
+    """Return a record as R has it, and in bytes as it is; of a structure with its arrays."""
     record = _renamed(adata.uns[key], names or {})
     shown = {name: value for name, value in record.items() if name not in _NOT_IN_R}
+    arrays = None
     if record["kind"] == "structure":
-        shown = {name: record[name] for name in ("kind", "params", "written")}
-        shown["n_samples"] = adata.n_obs
-    return {**record_for_r(shown), "kept": bytes_for_r(adata, key, record)}
+        shown = {name: record[name] for name in _OF_STRUCTURE} | {"n_samples": adata.n_obs}
+        arrays = [adata.obsm[key], adata.varm[key]] if key in adata.varm else None
+    content = {"record": record, "arrays": arrays}
+    return {**record_for_r(shown), "kept": {"kind": "kept", "content": content}}
 
 
-def _renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return a record with other names of reduced dimensions in what it was asked for."""
-
-    def renamed(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {name: renamed(item) for name, item in value.items()}
-        if isinstance(value, str):
-            for old, new in names.items():
-                value = new if value == old else value.replace(json.dumps(old), json.dumps(new))
-        return value
-
-    return record | {name: renamed(record[name]) for name in _ASKED if name in record}
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    """Return a record, or a value of it, with other names of reduced dimensions in its texts."""
+    if isinstance(value, Mapping):
+        return {name: _renamed(item, names) for name, item in value.items()}
+    for old, new in names.items() if isinstance(value, str) else ():
+        value = new if value == old else value.replace(f'"{old}"', f'"{new}"')
+    return value
 
 
 def take_apart(adata: ad.AnnData, X_name: str) -> dict[str, Any]:
@@ -122,22 +108,14 @@ def take_apart(adata: ad.AnnData, X_name: str) -> dict[str, Any]:
     # a graph that no entry of `.uns` names is none that Python would use
     pairs = [key for key in adata.obsp if key in graphs or not _is_graph(key)]
     arrays = [key for key, array in adata.obsm.items() if _has_numbers(array)]
-    tables = {}
-    for name in ("obs", "var"):
-        table = getattr(adata, name)
-        tables[name] = table.loc[:, [is_plain(table[column]) for column in table]]
-    in_r = {
-        "uns": {*records, *map(_key, graphs.values())},
-        "obsp": pairs,
-        "varm": kinds,
-        "varp": (),
-    }
-    in_r |= {"obsm": {*arrays, *kinds}, **tables}
+    plain = {name: [key for key in table if is_plain(table[key])] for name, table in _tables(adata)}
+    in_r = {"uns": [*records, *map(_key, graphs.values())], "obsm": [*arrays, *kinds], **plain}
+    in_r |= {"obsp": pairs, "varm": list(kinds), "varp": []}
     left = [
         f"{name}[{str(key)!r}]"
-        for name, content in in_r.items()
+        for name, carried in in_r.items()
         for key in getattr(adata, name)
-        if key not in content and key not in computed
+        if key not in {*carried, *computed}
     ]
     names = {key: name for key, name in REDUCED.items() if key in arrays}
     reduced = [key for key in arrays if not kinds.get(key) and key not in computed]
@@ -146,9 +124,13 @@ def take_apart(adata: ad.AnnData, X_name: str) -> dict[str, Any]:
         "reduced": {names.get(key, key): adata.obsm[key] for key in reduced},
         "pairs": {graphs.get(key, key): sparse.csc_matrix(adata.obsp[key]) for key in pairs},
         "records": {key: result(adata, key, names) for key in records if key not in computed},
-        **tables,
+        **{name: table[plain[name]] for name, table in _tables(adata)},
         "left": left + ["raw"] * (adata.raw is not None),
     }
+
+
+def _tables(adata: ad.AnnData) -> list[tuple[str, pd.DataFrame]]:
+    return [("obs", adata.obs), ("var", adata.var)]
 
 
 def _has_numbers(array: Any) -> bool:

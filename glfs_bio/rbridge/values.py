@@ -1,9 +1,10 @@
 """Values between R and Python as plain ones; ``values.R`` of the R package is the other half.
 
-Plain are None, a string, bytes, lists, and dicts with a ``kind`` that names the form of what is
-none of these.  Numbers and strings travel as bytes: reticulate's conversion of arrays needs the
-NumPy that it was compiled for, which is no longer that of Python where reticulate is 1.28, as in
-Debian 12, and strings one by one take longer than all numbers together.
+Plain are None, a string, lists, and dicts with a ``kind`` that names the form of what is none of
+these: they travel as JSON.  Numbers and vectors of strings are bytes beside it, which it names by
+number: reticulate's conversion of arrays needs the NumPy that it was compiled for, which is no
+longer that of Python where reticulate is 1.28, as in Debian 12, and strings one by one take longer
+than all numbers together.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import tempfile
 from base64 import b64decode, b64encode
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -26,11 +28,9 @@ from ..vendors.genes import PanelFile
 from .objects import is_plain, put_together
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-
-    Numbers = NDArray[np.number[Any]]
 
 #: R's missing integer or logical.
 _NA = np.iinfo(np.int32).min
@@ -47,22 +47,23 @@ def strings(values: list[str]) -> pd.Series:
     return pd.Series(values, dtype=object)
 
 
-def read(value: Any) -> Any:
-    """Return a plain value as Python has it."""
-    if isinstance(value, list):
-        return [read(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    match {name: read(field) for name, field in value.items()}:
-        case {"kind": "numbers", "type": kind, "blocks": blocks}:
-            return _numbers(kind, blocks)
+def read(text: str, blocks: Sequence[bytes | bytearray]) -> Any:
+    """Return a value of R as Python has it."""
+    return json.loads(text, object_hook=partial(_value, blocks))
+
+
+def _value(blocks: Sequence[bytes | bytearray], plain: dict[str, Any]) -> Any:
+    """Return what stands for a dict of JSON, of which the items are values already."""
+    match plain:
+        case {"block": number}:
+            return blocks[number]
+        case {"kind": "numbers", "type": kind, "blocks": vectors}:
+            return _numbers(kind, vectors)
         case {"kind": "scalar", "value": vector}:
             return vector.item()
         case {"kind": "strings", "bytes": block, "missing": missing}:
             texts = np.array(block.decode().split("\0")[:-1], dtype=object)
-            if missing is not None:
-                texts[missing] = np.nan
-            return texts
+            return texts if missing is None else np.where(missing, np.nan, texts)
         case {"kind": "factor", "codes": codes, "levels": levels, "ordered": ordered}:
             positions = pd.array(codes, "Int32").to_numpy(np.int64, na_value=0) - 1
             return pd.Categorical.from_codes(positions, levels, ordered=bool(np.ravel(ordered)[0]))
@@ -76,13 +77,12 @@ def read(value: Any) -> Any:
             return SimpleNamespace(T=h5py.File(path)[name])
         case {"kind": "sparse_file", "path": path, "shape": shape, "by": form, **places}:
             # In a file: links in memory would have all of the other one read there.
-            links = {name: h5py.ExternalLink(path, places[name]) for name in (*_BINARY, "indptr")}
+            links = {name: h5py.ExternalLink(path, dataset) for name, dataset in places.items()}
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
                 return _sparse_in_file(Path(folder), links, form, shape)
         case {"kind": "parts", "folder": folder, "p": p, "shape": shape}:
-            arrays: dict[str, Any] = {name: Path(folder) / name for name in _BINARY}
-            arrays["indptr"] = p.astype(np.int64)
-            return _sparse_in_file(Path(folder), arrays, "csr", shape)
+            arrays = {name: Path(folder) / name for name in _BINARY}
+            return _sparse_in_file(Path(folder), arrays | {"indptr": p}, "csr", shape)
         case {"kind": "list", "items": items, "names": names}:
             items = getattr(items, "tolist", lambda: items)()  # numbers of many genes
             return items if names is None else dict(zip(names, items, strict=True))
@@ -92,19 +92,17 @@ def read(value: Any) -> Any:
         case {"kind": "panel", "table": table}:
             return PanelFile(table, "")
         case {"kind": "cells", "parts": cells}:
-            adata = put_together(cells)
-            return (adata, cells["left"]) if "left" in cells else adata
+            return put_together(cells)
         case {"kind": "kept", "bytes": block}:
-            return read(json.loads(bytes(block), object_hook=_with_bytes))
+            text, *texts = json.loads(block)
+            return read(text, [b64decode(text) for text in texts])
         case {"kind": kind}:
             raise KeyError(kind)
 
 
-def _numbers(kind: str, blocks: list[bytearray]) -> Any:
+def _numbers(kind: str, blocks: Sequence[bytes]) -> Any:
     """Return a vector, as pandas' nullable array where integers or logical values are missing."""
-    vectors = [np.frombuffer(block, _TYPES[kind]) for block in blocks]
-    empty = np.empty(0, _TYPES[kind])
-    numbers = vectors[0] if len(vectors) == 1 else np.concatenate([empty, *vectors])
+    numbers = np.frombuffer(blocks[0] if len(blocks) == 1 else b"".join(blocks), _TYPES[kind])
     missing = numbers == _NA
     if kind != "double" and missing.any():
         nullable = pd.arrays.IntegerArray(numbers, missing)
@@ -112,7 +110,7 @@ def _numbers(kind: str, blocks: list[bytearray]) -> Any:
     return numbers != 0 if kind == "logical" else numbers
 
 
-def _sparse_in_file(folder: Path, arrays: Mapping[str, Any], form: str, shape: Numbers) -> Any:
+def _sparse_in_file(folder: Path, arrays: Mapping[str, Any], form: str, shape: Any) -> Any:
     """Return a matrix of genes × cells, whose arrays are links, binary files or numbers.
 
     anndata knows one by attributes, which a file of 10x has not.
@@ -125,35 +123,38 @@ def _sparse_in_file(folder: Path, arrays: Mapping[str, Any], form: str, shape: N
                 extent = [(str(array), 0, n_bytes)] if n_bytes else None
                 file.create_dataset(name, n_bytes // dtype.itemsize, dtype, external=extent)
             else:
-                file[name] = array
+                file[name] = array if isinstance(array, h5py.ExternalLink) else np.int64(array)
         file.attrs["encoding-type"] = f"{form}_matrix"
         file.attrs["encoding-version"] = "0.1.0"
         file.attrs["shape"] = shape[::-1]
     return SimpleNamespace(T=sparse_dataset(h5py.File(path)))
 
 
-def _packed(content: dict[str, Any]) -> bytearray:
-    """Return what R keeps, as JSON of plain values in bytes."""
-    text = json.dumps(write(content), default=lambda block: {"base64": b64encode(block).decode()})
-    return bytearray(text, "utf-8")
+def packed(value: Any) -> tuple[str, list[bytearray]]:
+    """Return a value for R: its JSON, and the bytes that this names."""
+    blocks: list[bytearray] = []
+
+    def number(block: bytearray) -> dict[str, int]:
+        blocks.append(block)
+        return {"block": len(blocks) - 1}
+
+    return json.dumps(_plain(value), default=number), blocks
 
 
-def _with_bytes(content: dict[str, Any]) -> Any:
-    return bytearray(b64decode(content["base64"])) if content.keys() == {"base64"} else content
-
-
-def write(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     """Return a value of Python as a plain one."""
-    if isinstance(value, dict) and value.get("kind") == "kept":
-        return _packed(value["content"])
     if value is None or isinstance(value, str | bytearray):
         return value
-    if isinstance(value, dict):
-        return _written("list", items=list(value.values()), names=strings(list(value)))
     if isinstance(value, list | tuple):
-        return _written("list", items=list(value), names=None)
+        return _of_kind("list", items=list(value), names=None)
+    if isinstance(value, dict) and value.get("kind") == "kept":
+        text, blocks = packed(value["content"])
+        texts = [text, *(b64encode(block).decode() for block in blocks)]
+        return bytearray(json.dumps(texts), "utf-8")
+    if isinstance(value, dict):
+        return _of_kind("list", items=list(value.values()), names=strings(list(value)))
     if isinstance(value, pd.DataFrame):
-        return _written(
+        return _of_kind(
             "table",
             columns=[value.iloc[:, j] for j in range(value.shape[1])],
             names=value.columns.astype(str),
@@ -161,23 +162,22 @@ def write(value: Any) -> Any:
             length=len(value),
         )
     if sparse.issparse(value):
-        matrix = sparse.csc_matrix(value, dtype=np.float64)
-        if not matrix.has_canonical_format:
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
+        is_canonical = getattr(value, "has_canonical_format", True)
+        matrix = sparse.csc_matrix(value, dtype=np.float64, copy=not is_canonical)
+        matrix.sum_duplicates()
         shape = np.array(matrix.shape)
-        return _written("sparse", p=matrix.indptr, i=matrix.indices, x=matrix.data, shape=shape)
+        return _of_kind("sparse", p=matrix.indptr, i=matrix.indices, x=matrix.data, shape=shape)
     if isinstance(value, np.ndarray) and value.ndim == 2:
         numbers = value.ravel(order="F").astype(np.float64)
-        return _written("dense", values=numbers, shape=np.array(value.shape))
+        return _of_kind("dense", values=numbers, shape=np.array(value.shape))
     vector = _vector(pd.Series(value))
     return {"kind": "scalar", "value": vector} if np.ndim(value) == 0 else vector
 
 
-def _written(kind: str, **fields: Any) -> dict[str, Any]:
+def _of_kind(kind: str, **fields: Any) -> dict[str, Any]:
     """Return a kind with its fields; a list is one of plain values."""
     plain = {
-        name: [write(item) for item in field] if isinstance(field, list) else write(field)
+        name: [_plain(item) for item in field] if isinstance(field, list) else _plain(field)
         for name, field in fields.items()
     }
     return {"kind": kind, **plain}
@@ -191,7 +191,7 @@ def _vector(series: pd.Series) -> dict[str, Any]:
     if isinstance(dtype, pd.CategoricalDtype):
         codes = pd.arrays.IntegerArray(series.cat.codes.to_numpy(np.int64) + 1, missing)
         levels = series.cat.categories.astype(str)
-        return _written("factor", codes=codes, levels=levels, ordered=bool(dtype.ordered))
+        return _of_kind("factor", codes=codes, levels=levels, ordered=bool(dtype.ordered))
     if types.is_bool_dtype(dtype):
         return _blocks("logical", series.to_numpy(np.int64, na_value=_NA))
     if types.is_integer_dtype(dtype):
@@ -202,10 +202,10 @@ def _vector(series: pd.Series) -> dict[str, Any]:
         return _blocks("double", series.to_numpy(np.float64, na_value=np.nan))
     texts = np.where(missing, "", series.to_numpy(dtype=object))
     block = bytearray("".join(f"{text}\0" for text in texts), "utf-8")
-    return _written("strings", bytes=block, missing=missing if missing.any() else None)
+    return _of_kind("strings", bytes=block, missing=missing if missing.any() else None)
 
 
-def _blocks(kind: str, values: Numbers) -> dict[str, Any]:
+def _blocks(kind: str, values: NDArray[np.number[Any]]) -> dict[str, Any]:
     """Return numbers as bytes."""
     data = np.ascontiguousarray(values, _TYPES[kind]).view(np.uint8)
     starts = range(0, len(data), _BLOCK)

@@ -13,8 +13,6 @@ from . import formals
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Arguments that have another name in R.
-_ARGUMENTS = {"adata": "x", "X": "x", "layer": "assay.type", **formals.RENAMED}
 #: A text that Python wrote, as the key of an item.
 _QUOTED = re.compile("'(.*)'")
 #: Calls of R's functions, by the names of Python's.
@@ -22,14 +20,14 @@ _CALLS = {name: f"glfs_{name}(x)" for name in formals.FUNCTIONS}
 _CALLS |= {"Limits": "glfs_limits()", "Platform": "glfs_platform()"}
 
 
-def argument(name: str, value: str | None = None, *, called: Mapping[str, str] = _ARGUMENTS) -> str:
+def argument(words: Mapping[str, str], name: str, value: str | None = None) -> str:
     """Return an argument of Python as R has it, with its value as R writes it."""
     name, bracket, item = name.partition("[")
-    text = called.get(name, name)
+    text = words.get(name, name)
     text += bracket + _QUOTED.sub(lambda key: shown(key[1]), item)
-    if value == json.dumps(f"glfs_{text}"):  # a vector that R put into a column
-        return text
-    return text if value is None else f"{text} = {value}"
+    # of a vector, not the name of the column that R put it into
+    is_column = value == json.dumps(f"glfs_{text}")
+    return text if value is None or is_column else f"{text} = {value}"
 
 
 def call(name: str) -> str:
@@ -54,16 +52,15 @@ def shown(value: object) -> str:
 
 def door(of: str = "SummarizedExperiment") -> Door:
     """Return the door of R, with the words of a class (:data:`_OF_CLASS`)."""
-    return Door(
-        words=_WORDS | _OF_CLASS.get(of, {}),
-        argument=partial(argument, called=_ARGUMENTS | _ARGUMENTS_OF.get(of, {})),
-        call=call,
-        value=shown,
-    )
+    words = _WORDS | _OF_CLASS.get(of, {})
+    return Door(words=words, argument=partial(argument, words), call=call, value=shown)
 
 
 _WORDS = {
+    **formals.RENAMED,
     "adata": "x",
+    "X": "x",
+    "layer": "assay.type",
     "adata.X": "the matrix",
     "adata.raw": "the raw data of x",
     "adata.layers": "assays(x)",
@@ -98,6 +95,7 @@ _OF_CLASS = {
         LOG_NORMALISE: "what normalises them and takes logarithms",
     },
     "Seurat": {
+        "layer": "layer",
         "adata.layers": "the layers of the assay",
         "adata.obs": "x[[]]",
         "adata.obsm": "Reductions(x)",
@@ -108,5 +106,3 @@ _OF_CLASS = {
         LOG_NORMALISE: "NormalizeData()",
     },
 }
-_ARGUMENTS_OF = {"Seurat": {"layer": "layer"}}
-R = door()

@@ -224,8 +224,7 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
     over = np.flatnonzero(used > rows.most)
     if len(over):
         row = over[0]
-        text = f"`include` has genes that sum to {used[row]:g}, above the limit {rows.names[row]}"
-        raise InvalidValue(f"{text}: include fewer or other genes, or raise the limit")
+        raise InvalidValue(f"`include` sums to {used[row]:g}, above {rows.names[row]}: raise it")
     candidates = np.setdiff1d(candidates, include)
     if not len(include) and not rows.allowed[candidates].any():
         limits = ", ".join(dict.fromkeys(rows.limits))

@@ -18,7 +18,4 @@ from ._stability import stability
 
 __all__ = ["classify", "enrich", "estimate_efficiency", "evaluate_panel", "explain_panel"]
 __all__ += ["extend_panel", "order_panel", "prove_panel", "resolve_genes", "stability"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

@@ -125,7 +125,7 @@ def enrich(
     scores = results.scores(adata, key, symbols)
     genes = results.ranked(adata, key).index
     selected = pd.Index(read.symbols(adata, symbols).loc[genes].dropna().unique())
-    layer = codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
+    layer = codec.restored(results.record(adata, key).get("params", {}).get("layer"))
     if background is None:
         results.check_genes(adata, key, "key")
         _warn_of_silent_genes(adata, key, layer)

@@ -506,7 +506,7 @@ def _groups(draft: Draft, items: pd.DataFrame, types: Labels | None) -> pd.Serie
 def _sources(draft: Draft, items: pd.DataFrame) -> pd.Series:
     """Return where each gene is from."""
     key = draft.panel.key
-    table = draft.adata.uns.get(key, {}).get("table", ())
+    table = results.record(draft.adata, key).get("table", ())
     source = pd.Series("listed" if key is None else "selected", index=items.index, dtype=object)
     if "adds" in table:
         source[items["name"].isin(table["gene"])] = "added"

@@ -130,7 +130,10 @@ def request_for(
     fields = {name: value for name, value in replaced.items() if value is not None}
     if preserve is not None:
         preserve = preserve if isinstance(preserve, Preserve) else Preserve(preserve)
-        fields |= {"preserve": preserve.target, "cell_weights": preserve.cell_weights}
+        if preserve.target is not None or preserve.cell_weights is not None:
+            fields["cell_weights"] = preserve.cell_weights
+        if preserve.target is not None:
+            fields["preserve"] = preserve.target
     use_rep = None if preserve is None else preserve.use_rep
     say_unrecorded(adata, key)
     if key is not None and key in adata.uns:
@@ -312,7 +315,7 @@ def in_place_of(
 
 def absent(adata: AnnData, panel: Named) -> list[str]:
     """Return names of a panel that are not in the data; selections of ``tl`` keep theirs."""
-    of_selection = () if panel.key is None else adata.uns.get(panel.key, {}).get("absent", ())
+    of_selection = () if panel.key is None else results.record(adata, panel.key).get("absent", ())
     return [*panel.absent, *map(str, of_selection)]
 
 

@@ -161,7 +161,7 @@ def prove_panel(
             raise InvalidValue("`panel` has only genes that must be in it: leave room for others")
         states = _certificates(adata, problem, best, tolerance, key)
         panels = [panel, problem.genes[best.order[: best.n_selected]]]
-        recorded = _optimality(adata.uns.get(key, {}))
+        recorded = _optimality(results.record(adata, key))
         if key is not None and f"{key}_best" in adata.uns:  # of an earlier search
             genes = results.ranked(adata, f"{key}_best").index
             panels.insert(1, adata.var_names.get_indexer(genes))
@@ -198,7 +198,7 @@ def _check(adata: AnnData, panel: GenePanel, criterion: Criterion, key: str | No
         return
     one_data_set(adata, key, "panel")
     better = results.key_for(adata, "selection", None, key, suffix="best")
-    if better in adata.uns and adata.uns[better].get("best_of") != key:
+    if better in adata.uns and results.record(adata, better).get("best_of") != key:
         raise InvalidValue(f"`panel={short(key)}` needs {better!r}: give what is there another key")
     recorded, preserved = np.ravel(adata.uns[key]["preserved"])[-1], panel.preserved[-1]
     if abs(preserved - recorded) > _CHANGED:
@@ -222,7 +222,7 @@ def _certificates(
     """Return what is known of every gene, also from an earlier search; a row per gene."""
     states = pd.DataFrame(index=adata.var_names)
     # of a selection beside genes that stayed, what is recorded is of other panels
-    entry = adata.uns.get(key, {})
+    entry = results.record(adata, key)
     recorded = -1.0 if "dropped" in entry else float(codec.scalar(entry.get("tolerance", -1.0)))
     for name, is_within in results.CERTIFICATES.items():
         lost = tolerance if is_within else 0.0
@@ -283,12 +283,12 @@ def _sharpen(
         changed["optimality"][-1] = np.fmax(_optimality(entry), share)
     results.store(adata, key, entry | changed, var=states.add_prefix(f"{key}_"))
     explanation = results.last(adata, "explanation", key)
-    entry = adata.uns.get(explanation, {})
+    entry = results.record(adata, explanation)
     if "certificate" in entry.get("table", ()) and results.why_outdated(adata, entry) is None:
         rows = adata.var_names.get_indexer(entry["table"]["gene"])
         had_to = must_haves(adata, Named({}, key))
         columns = {name: certified(column, had_to)[rows] for name, column in states.items()}
-        results.store(adata, explanation, entry | {"table": entry["table"].assign(**columns)})
+        results.store(adata, explanation, {**entry, "table": entry["table"].assign(**columns)})
 
 
 def _store_beside(

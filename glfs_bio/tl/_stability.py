@@ -19,7 +19,7 @@ from .._anndata import target as targets
 from .._anndata.structure import specified
 from .._anndata.tool import Result, tool
 from ..cells.cells import FEWEST_CELLS, OF_STORED, StructureSpec
-from ..data.threads import one_thread
+from ..data.threads import end_with_parent, one_thread
 from ..errors import InvalidValue, NotFound, short, show_stage, warn, without_notes
 from ..options import Request
 from ..pp import panel_of
@@ -260,6 +260,7 @@ def _selected(
 
     One thread is used for any number of processes: more may round differently.
     """
+    end_with_parent()
     with warnings.catch_warnings(record=True) as caught, without_notes(), one_thread():
         warnings.simplefilter("always")
         frame, _ = panel_of(cells.only(rows), request, "glfs", keep=False)

@@ -226,17 +226,17 @@ def _codebook(path: Path, sheet: sheets.Sheet) -> pd.DataFrame | None:
     words = [sheet.column(at) for at in sheet.headed(_COLUMNS["codeword text"])][:1]
     n_flags = sum(sheet.kinds[at] == "flags" for at in bits)
     if len(bits) >= _FEWEST_BITS and 2 * n_flags > len(bits):
-        rows = [[row[at] for at in bits] for row in sheet.rows]
+        rows = ["".join(row[at] for at in bits) for row in sheet.rows]
         heads = [sheet.heads[at] for at in bits]
     elif words and sheets.kind_of(words[0]) == "bits":
-        rows = [list(re.sub(r"\s", "", word)) for word in words[0]]
+        rows = ["".join(word.split()) for word in words[0]]
         heads = [f"bit{n + 1}" for n in range(max(map(len, rows)))]
     else:
         return None
     for number, row in enumerate(rows, start=1):
-        if len(row) != len(heads) or not {*row} <= {"0", "1"}:
+        if not re.fullmatch("[01]" * len(heads), row):
             raise bad_file(path, f"has not {len(heads)} bits in row {number}: write them as texts")
-    return pd.DataFrame(np.array(rows, dtype=np.int8), columns=heads)
+    return pd.DataFrame([[*map(int, row)] for row in rows], columns=heads, dtype=np.int8)
 
 
 #: Columns of a table of genes beside symbol and id.

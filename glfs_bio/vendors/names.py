@@ -82,7 +82,14 @@ NO_NAME = frozenset({"", "NA", "NaN", "nan"})
 
 #: How a name was found, the surest way first, or why it was not.
 FOUND = ("symbol", "id", "version", "present", "retired", "alias", "case")
-NOT_FOUND = {way: text for way, (text,) in patterns("not found").items()}
+NOT_FOUND = {
+    "ambiguous": "may be several genes",
+    "absent": "is a gene that the table lacks",
+    "double": "is the gene of another name beside it",
+    "date": "is a date, as spreadsheets make of names",
+    "foreign": "is a gene of another species",
+    "unknown": "is in no table",
+}
 
 
 def of_species(genes: pd.DataFrame, species: str) -> pd.DataFrame:
@@ -182,13 +189,10 @@ def is_name(text: str) -> bool:
 
 def dates(name: str) -> list[tuple[int, int]]:
     """Return months and days of what a spreadsheet has made of a name; none: it is no date."""
-    pairs = []
-    for match in filter(None, (pattern.fullmatch(name) for pattern in _DATES)):
-        text = match["month"].casefold().lstrip("0")
-        month = _MONTH.get(text, _MONTH.get(text[:3]))
-        if month is not None:
-            pairs.append((month, int(match["day"]) % 100))
-    return pairs
+    matches = filter(None, (pattern.fullmatch(name) for pattern in _DATES))
+    texts = [(match["month"].casefold().lstrip("0"), int(match["day"]) % 100) for match in matches]
+    pairs = [(_MONTH.get(text, _MONTH.get(text[:3])), day) for text, day in texts]
+    return [(month, day) for month, day in pairs if month is not None]
 
 
 @lru_cache(2**17)  # genes are the same from call to call
@@ -204,13 +208,10 @@ def is_number(name: str) -> bool:
 
 def meant_by_date(name: str) -> list[str]:
     """Return symbols that a spreadsheet may have made a date of, those of today first named."""
-    human, meanings = nomenclature_of("Homo sapiens"), []
-    for month, day in dates(name):
-        for stem in _TAKEN_FOR[str(month)]:
-            symbol = f"{stem}{day}"
-            gene = human.gene_of(symbol)
-            meanings += [gene if gene == symbol else f"{gene} ({symbol})"] if gene else []
-    return list(dict.fromkeys(meanings))
+    human = nomenclature_of("Homo sapiens")
+    symbols = [f"{stem}{day}" for month, day in dates(name) for stem in _TAKEN_FOR[str(month)]]
+    pairs = [(human.gene_of(symbol), symbol) for symbol in dict.fromkeys(symbols)]
+    return [gene if gene == symbol else f"{gene} ({symbol})" for gene, symbol in pairs if gene]
 
 
 def fold(text: str) -> str:

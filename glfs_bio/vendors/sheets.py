@@ -46,6 +46,8 @@ _LIST_HEADS = ("x", "v1", "0", "unnamed: 0", "column1")
 #: Cells of a column, and rows for a header, that are looked at; characters of a text that show what
 #: separates its columns; and the share of cells that says what a column holds.
 _SAMPLE, _TOP, _SNIFFED, _MOSTLY = 100, 25, 20_000, 0.8
+#: Names of genes that much else is called, too: of one or two letters, or as wells are.
+_UNCLEAR = re.compile(r".{1,2}|[A-P]\d{1,2}", re.IGNORECASE)
 #: What a column holds if nearly all of its cells are like this.
 _KINDS = names.compiled("cell", re.IGNORECASE)
 #: Flags, in lower case.
@@ -75,7 +77,7 @@ def kind_of(cells: Iterable[str], share: float = _MOSTLY) -> str:
 
     It is what this share of its cells hold: a key of ``_KINDS``; ``"ids"`` or ``"symbols"`` of
     genes that are known; ``"names"``, which may be of any; ``"prose"``; ``"row numbers"``; or
-    ``"nothing"``.  Names of one or two letters alone, such as T and B, are not known for genes.
+    ``"nothing"``.  Names such as T, B and A1 alone are not known for genes, and heads are no names.
     """
     texts = [text for text in cells if text not in names.NO_NAME]
     if not texts:
@@ -84,16 +86,21 @@ def kind_of(cells: Iterable[str], share: float = _MOSTLY) -> str:
         return "row numbers"
     texts = texts[:: -(-len(texts) // _SAMPLE)]
     words = [word for text in texts for word in names.several(text) or [text]]
-    long = [word for word in words if len(word) > 2]
+    clear = [word for word in words if not _UNCLEAR.fullmatch(word)]
     kinds: list[tuple[str, list[str], Callable[[str], Any]]] = [
         *((kind, texts, pattern.fullmatch) for kind, pattern in _KINDS.items()),
-        *(("ids", words, names.is_id), ("symbols", long, names.is_name)),
-        ("names", words, lambda word: " " not in word or names.dates(word)),
+        *(("ids", words, names.is_id), ("symbols", clear, names.is_name)),
+        ("names", words, lambda word: _may_be_name(word) or names.dates(word)),
     ]
     for kind, sample, is_of_kind in kinds:
         if sum(bool(is_of_kind(text)) for text in sample) >= share * len(sample) > 0:
             return kind
     return "prose"
+
+
+def _may_be_name(word: str) -> bool:
+    """Whether a word can name a gene: one without notes that is not what columns are headed."""
+    return not _BESIDE.search(word) and not is_head(word, _ALL_HEADS)
 
 
 class Sheet:
@@ -148,17 +155,13 @@ def plain(head: str) -> str:
 
 def is_head(name: str, heads: Iterable[str] = GENE_HEADS) -> bool:
     """Whether a text is what columns are headed, those of genes by default."""
-    return any(re.fullmatch(head, plain(name)) for head in heads)
+    return re.fullmatch("|".join(heads), plain(name)) is not None
 
 
 def headed(
     rows: list[list[str]], column: str | None = None, heads: Sequence[str] = GENE_HEADS
 ) -> Sheet:
-    """Return a table by its header: the first row that has `column`, or else one of the `heads`.
-
-    Of several it is the first with genes below it.  Without such a row it is the first of those
-    with most cells, unless that has genes or numbers itself, or there is one column.
-    """
+    """Return a table by its header, see :func:`_header`, with a head for every column or ``""``."""
     width = max((at + 1 for row in rows for at, cell in enumerate(row) if cell), default=0)
     full = [(row + [""] * width)[:width] for row in rows]
     at = _header(full, column, heads)
@@ -166,32 +169,30 @@ def headed(
         return Sheet([""] * width, full)
     sheet = Sheet(full[at], full[at + 1 :])
     is_short = len(rows[at]) < width and all(row[-1] for row in sheet.rows)
-    if not is_short or "symbols" in [sheet.kinds[gene] for gene in sheet.headed(HEADS["symbol"])]:
-        return sheet  # which may lack the head of its last column
-    return Sheet(["", *sheet.heads[:-1]], sheet.rows)  # of R, which heads no row names
+    if is_short and "symbols" not in [sheet.kinds[n] for n in sheet.headed(HEADS["symbol"])]:
+        return Sheet(["", *sheet.heads[:-1]], sheet.rows)  # of R, which heads no row names
+    return sheet
 
 
 def _header(rows: list[list[str]], column: str | None, heads: Sequence[str]) -> int | None:
     """Return the place of the header; None: no row is one.
 
-    A row with a known head above genes comes first, then the widest row with one, then one above
-    that, as cells below it may be roles; then the widest row, and the first.
+    It is the first row with `column`, or a known head above genes, else the first row, but for a
+    title, which fills one cell.
     """
-    top = rows[:_TOP]
-    if column is not None:
-        return next((at for at, row in enumerate(top) if column in row), None)
-    n_filled = [sum(map(bool, row[1:])) for row in top]  # R heads no row names
-    widest = n_filled.index(max(n_filled)) if top else 0
-    with_head = [at for at, row in enumerate(top) if any(is_head(cell, heads) for cell in row)]
-    without = [widest, 0] if top and len(top[0]) > 1 else []
-    headers = []
-    for at in dict.fromkeys([*with_head, *without]):
-        sheet = Sheet(rows[at], rows[at + 1 :])
-        if not _is_body(sheet):
-            if {"symbols", "ids"} & {sheet.kinds[gene] for gene in sheet.headed(heads)}:
-                return at
-            headers += [at] if at <= widest else []
-    return min(headers, key=lambda at: (at not in with_head, at != widest), default=None)
+    for at, row in enumerate(rows[:_TOP]):
+        sheet = Sheet(row, rows[at + 1 :])
+        if column in row or (_of_genes(sheet, sheet.headed(heads)) and not _is_body(sheet)):
+            return at
+    is_title = not rows or not (any(rows[0][1:]) or is_list_head(rows[0][0]))
+    return None if is_title or _is_body(Sheet(rows[0], rows[1:])) else 0
+
+
+def _of_genes(sheet: Sheet, columns: Iterable[int]) -> list[int]:
+    """Return those of some columns that hold symbols, or else those that hold ids."""
+    kinds = [(at, sheet.kinds[at]) for at in columns]
+    symbols, ids = ([at for at, kind in kinds if kind == which] for which in ("symbols", "ids"))
+    return symbols or ids
 
 
 def _is_body(sheet: Sheet) -> bool:
@@ -201,7 +202,7 @@ def _is_body(sheet: Sheet) -> bool:
         kind = "nothing" if is_head(head, _ALL_HEADS) else kind_of([head])
         is_value = kind in ("symbols", "ids", *_NUMERIC)
         n_like += is_value and (kind in _NUMERIC) == (below in _NUMERIC)
-    return EXPRESSION in sheet.heads or 2 * n_like >= sum(map(bool, sheet.heads))
+    return 2 * n_like >= sum(map(bool, sheet.heads))
 
 
 def gene_table(
@@ -213,27 +214,24 @@ def gene_table(
     """
     if any(EXPRESSION in row or _ANTIBODIES in row for row in rows):
         rows = [row for row in rows if not any(map(NO_GENES.fullmatch, row[2:]))]
+        if rows and EXPRESSION in rows[0]:
+            rows.insert(0, ["id", "symbol", *rows[0][2:]])
     sheet = headed(rows, column)
-    has_heads = any(sheet.heads)
     if column is not None:
         columns = {"gene": sheet.columns_named(source, "column", column)[0]}
-    elif not has_heads and len(sheet.heads) < 2:
+    elif not any(sheet.heads) and len(sheet.heads) < 2:
         sheet, columns = _list(source, [row[0] for row in sheet.rows]), {"gene": 0}
-    elif not has_heads and sheet.rows and EXPRESSION in sheet.rows[0]:
-        columns = {"gene": 1, "id": 0}
     else:
         columns = _columns(source, sheet, further)
-    cells = {"gene": [], "id": [""] * len(sheet.rows)}
-    cells |= {name: sheet.column(at) for name, at in columns.items()}
-    frame = pd.DataFrame(cells, dtype=object)
-    if "n_probe_sets" in frame:
-        texts = frame.pop("n_probe_sets")
-        numbers = pd.to_numeric(texts.str.replace(_THOUSANDS, "", regex=True), errors="coerce")
+    cells = {name: sheet.column(at) for name, at in columns.items()}
+    frame = pd.DataFrame({"gene": [], "id": "", **cells}, dtype=object)
+    texts = frame.pop("n_probe_sets") if "n_probe_sets" in frame else pd.Series(dtype=object)
+    numbers = pd.to_numeric(texts.str.replace(_THOUSANDS, "", regex=True), errors="coerce")
+    if numbers.notna().any():  # or they are names of probes
         strange = texts[numbers.isna() & ~texts.isin(names.NO_NAME)]
-        if len(strange) and numbers.notna().any():
+        if len(strange):
             raise bad_file(source, f"has {listed(strange)} for probes: write numbers")
-        if strange.empty:  # or they are names of probes
-            frame["n_probe_sets"] = numbers
+        frame["n_probe_sets"] = numbers
     return sheet, frame
 
 
@@ -256,28 +254,25 @@ def _columns(source: object, sheet: Sheet, further: Iterable[str]) -> dict[str, 
 def _gene_column(sheet: Sheet) -> int | None:
     """Return the column of genes; None: there is none, or no reason to take one of several."""
     heads, kinds = sheet.heads, sheet.kinds
-    columns = of_genes = [at for at, kind in enumerate(kinds) if kind == "symbols"]
-    if not of_genes:
-        of_genes = [at for at, kind in enumerate(kinds) if kind == "ids"]
+    columns = of_genes = _of_genes(sheet, range(len(heads)))
+    is_plain = {*kinds} == {"symbols", "ids"} and all(map(all, sheet.rows))  # below no title
+    if not any(heads) and not is_plain:
+        return None
+    if "symbols" not in kinds:
         columns = of_genes + [at for at in sheet.headed(_NUMBER_HEADS) if kinds[at] == "numbers"]
         of_names = [at for at, kind in enumerate(kinds) if kind == "names"]
+        in_any_case = [at for at in of_names if all(map(_is_known, sheet.column(at)))]
+        of_names = in_any_case or of_names  # beside genes in lower case others are roles
         columns += [at for at in of_names if 2 * len({*sheet.column(at)}) > len(sheet.rows)]
-    elif not any(heads) and {*kinds} != {"symbols", "ids"}:
-        return None
     candidates = [at for at in sheet.headed(GENE_HEADS) if at in columns]
-    candidates = candidates or of_genes[: len(of_genes) == 1]
-    candidates += [at for at in columns if heads[at].casefold() in _LIST_HEADS]
-    head = heads[candidates[0]] if candidates else ""
-    same = {at for at in candidates if head and sheet.plain[at] == plain(head)}
-    is_gene = not is_head(head) and (names.is_known(head) or names.is_id(head))
-    known = [] if of_genes else [at for at in columns if _are_known(sheet.column(at))]
-    if known and candidates and candidates[0] not in known:
-        return None  # of roles, below a row of the body
-    return None if not candidates or is_gene or len(same) > 1 else candidates[0]
+    gene = next(iter(candidates or of_genes[: len(of_genes) == 1]), None)
+    head = "" if gene is None else heads[gene]
+    is_gene = not is_head(head) and names.is_known(head)
+    return None if is_gene or (head and sheet.plain.count(plain(head)) > 1) else gene
 
 
-def _are_known(cells: list[str]) -> bool:
-    return all(len(cell) > 2 and names.is_known(cell) for cell in cells)
+def _is_known(cell: str) -> bool:
+    return names.is_known(cell) and not _UNCLEAR.fullmatch(cell)
 
 
 def _list(source: object, cells: list[str]) -> Sheet:
@@ -287,12 +282,15 @@ def _list(source: object, cells: list[str]) -> Sheet:
     for kind in (kind_of(cells[has_head:]), below):
         if kind not in ("symbols", "ids", "names", "nothing"):
             raise bad_file(source, f"holds {kind}, not genes alone: mend it, or head ids entrez_id")
-    first = [] if has_head or below not in ("symbols", "ids") else names.several(cells[0])
+    if below == "names" and any(len(names.several(cell)) > 1 for cell in cells):
+        raise bad_file(source, "has several names on a line, which are not known: write one a line")
+    first = [] if has_head or not cells else names.several(cells[0])
     if len(first) == 1 and not names.is_name(first[0]):
         text = f"{cells[0]} in the first line of {source} is no name that is known"
         if " " in cells[0]:
             raise bad_file(source, f"has a title ({text}): remove it, or write # before it")
-        log.warning(f"{text}, and is read as a gene: remove it if it is a head.")
+        if below in ("symbols", "ids"):
+            log.warning(f"{text}, and is read as a gene: remove it if it is a head.")
     return Sheet([""], [[cell] for cell in cells[has_head:]])
 
 
@@ -363,19 +361,19 @@ _BLANK = re.compile(r"[^\S \t\r\n]")
 #: Comments, which are no errors of a formula; one behind a name of a list; and what is above a
 #: list: a separator of Excel, or the name and the description of a set of MSigDB.
 _COMMENT = re.compile(r"(?m)^#(?!N/A|REF!|NAME\?|VALUE!|DIV/0!|NUM!|NULL!).*$")
-_IN_LINE = re.compile(r"(?m)[ \t]+#.*$")
+_IN_LINE = re.compile(r"(?m)(?<![ \t])[ \t]+#.*$")
 _ABOVE = re.compile(r"\A(sep=.\n|\S+\n> .*\n)")
 #: Separates nothing.
 _NOTHING = "\x1f"
-#: Of workbooks: most bytes that are unpacked, and most cells up to the last; rows and cells; the
-#: type of cells with an error, other attributes, and cells with a formula that nobody computed.
+#: Of workbooks: most bytes that are unpacked, and most cells up to the last; rows and cells; and
+#: cells with an error, or with a formula that nobody computed, which are not texts.
 _MOST_BYTES, _MOST_CELLS = 2**28, 2**25
 _ROW, _CELL = re.compile(rb"<(?:\w+:)?row[\s/>]"), re.compile(rb"<(?:\w+:)?c[\s/>]")
-_ERROR = re.compile(rb"(?<=\st=[\"'])e(?=[\"'])")
-_OTHERS = rb"(?:\s+(?!t=)[\w:]+=(?:\"[^\"]*\"|'[^']*'))*"
-_FORMULA = rb"<(\w+:)?c(%b)(?:\s+t=[\"']\w+[\"'])?(%b)\s*>\s*<\1?f(?:[^>]*/|[^>]*>([^<]*)</\1?f)>"
-_NO_VALUE = rb"\s*(?:<\1?v\s*/>|<\1?v></\1?v>)?\s*(?=</\1?c>)"
-_UNCOMPUTED = re.compile(_FORMULA % (_OTHERS, _OTHERS) + _NO_VALUE)
+_ERROR = rb"<(\w+:)?c\s([^>]*\s)?t=[\"']e[\"']"
+_NO_TEXT = rb"<(\w+:)?c(?=[\s>])(?![^>]*\st=[\"']str)[^>]*>"
+_FORMULA = rb"\s*<(\w+:)?f([^>]*/|[^>]*>[^<]*</(\w+:)?f)>"
+_NO_VALUE = rb"\s*(<(\w+:)?v\s*/>|<(\w+:)?v></(\w+:)?v>)?\s*</(\w+:)?c>"
+_DROPPED = re.compile(_ERROR + b"|" + _NO_TEXT + _FORMULA + _NO_VALUE)
 
 
 def ending(path: Path) -> str:
@@ -443,50 +441,44 @@ def _separator(content: str, suffix: str) -> str:
     if re.match(r'".*"( |\n(".*" ))', content):
         return " "  # write.table of R
     splits = {mark: _split(content[:_SNIFFED], mark) for mark in "\t,;"}
-    n_wide = {mark: sum(len(row) > 1 for row in rows) for mark, rows in splits.items()}
-    mark = max(n_wide, key=n_wide.__getitem__)
+    mark = max(splits, key=lambda mark: sum(len(row) > 1 for row in splits[mark]))
     rows = splits[mark]
-    if not rows or (len(rows[0]) == 1 and is_head(rows[0][0])):
-        return _NOTHING  # one column, of lists
-    with_heads = any(any(map(is_head, row)) for row in rows[:_TOP] if len(row) > 1)
-    is_table = (suffix == ".csv" or mark == "\t") and 2 * n_wide[mark] > len(rows) - 1
-    return mark if with_heads or is_table else _NOTHING
+    wide = [row for row in rows if len(row) > 1]
+    is_table = (suffix == ".csv" or mark == "\t") and 2 * len(wide) > len(rows) - 1
+    is_table |= any(any(map(is_head, row)) for row in wide[:_TOP])
+    is_list = not rows or (len(rows[0]) == 1 and is_head(rows[0][0]))
+    return mark if is_table and not is_list else _NOTHING
 
 
 def _sheets(path: Path) -> dict[str, list[list[str]]]:
-    """Return the rows of every sheet of a workbook that is seen, or of all if none has any."""
+    """Return the rows of every sheet of a workbook that is seen."""
     needs("An .xlsx file", "python_calamine")
     from python_calamine import SheetTypeEnum, SheetVisibleEnum, load_workbook
 
-    pages, seen = {}, {}
-    with reading(path, ".xlsx"), load_workbook(_with_all_cells(path)) as book:
+    pages = {}
+    with reading(path, ".xlsx"):
+        _check_book(path)
+        book = load_workbook(path)
         for page in book.sheets_metadata:
-            if page.typ == SheetTypeEnum.WorkSheet:
+            if (page.typ, page.visible) == (SheetTypeEnum.WorkSheet, SheetVisibleEnum.Visible):
                 cells = book.get_sheet_by_name(page.name).to_python(skip_empty_area=False)
                 rows = ([clean(written(cell)) for cell in row] for row in cells)
                 pages[page.name] = [row for row in rows if any(row)]
-            if page.visible == SheetVisibleEnum.Visible and pages.get(page.name):
-                seen[page.name] = pages[page.name]
-    return seen or pages
+    return {name: rows for name, rows in pages.items() if rows} or {"": []}
 
 
-def _with_all_cells(path: Path) -> io.BytesIO:
-    """Return a workbook with texts for errors and formulas without a value, which calamine drops.
+def _check_book(path: Path) -> None:
+    """Refuse a workbook with cells that calamine drops: errors, and formulas without a value.
 
-    A sheet with a cell far away is refused: calamine makes all that are before it.
+    Or with a cell far away: calamine makes all that are before it.
     """
-    copy = io.BytesIO()
-    with zipfile.ZipFile(path) as book, zipfile.ZipFile(copy, "w") as texts:
+    with zipfile.ZipFile(path) as book:
         is_large = sum(part.file_size for part in book.infolist()) > _MOST_BYTES
-        for name in book.namelist():
-            if not is_large and name.lower().endswith((".xml", ".rels")):
-                part = _ERROR.sub(b"str", book.read(name))
-                is_large = _n_cells(part) > _MOST_CELLS
-                texts.writestr(name, _UNCOMPUTED.sub(rb'<\1c\2\3 t="str"><v>=\4</v>', part))
-    if is_large:
+        texts = [] if is_large else [book.read(name) for name in book.namelist()]
+    if is_large or max(map(_n_cells, texts)) > _MOST_CELLS:
         raise bad_file(path, "is too large, or has a cell far from others: save its genes alone")
-    copy.seek(0)
-    return copy
+    if any(map(_DROPPED.search, texts)):
+        raise bad_file(path, "has errors, or formulas that nobody computed: save it as .csv")
 
 
 def _n_cells(sheet: bytes) -> int:
@@ -501,8 +493,6 @@ def _n_cells(sheet: bytes) -> int:
 
 def written(value: Any) -> str:
     """Return a value of a sheet or a table as people see it."""
-    if isinstance(value, bool | np.bool_):
-        return str(value).upper()
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return f"{value:%Y-%m-%d}" if isinstance(value, date) else str(value)
@@ -534,7 +524,7 @@ def table(path: Path, sheet: str | None = None, column: str | None = None) -> li
 
 def write(frame: pd.DataFrame, path: Path, *, overwrite: bool, sheet: str = "Sheet1") -> None:
     """Write a table without formulas; `sheet` is what it is called in a workbook."""
-    frame = frame.map(without_formula)
+    frame = without_formulas(frame)
     with replacing(path, overwrite=overwrite) as target:
         if path.suffix.lower() == ".xlsx":
             with target.open("wb") as file:
@@ -544,11 +534,13 @@ def write(frame: pd.DataFrame, path: Path, *, overwrite: bool, sheet: str = "She
             frame.to_csv(target, sep=separator, index=False, encoding="utf-8")
 
 
-def without_formula(value: Any) -> Any:
-    """Return a text that a spreadsheet would compute behind an apostrophe, which keeps it a text.
+def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose cells and heads no spreadsheet computes."""
+    return frame.map(_without_formula).rename(columns=_without_formula)
 
-    Characters that no sheet can hold become blanks.
-    """
+
+def _without_formula(value: Any) -> Any:
+    """Return a text with blanks for what no sheet holds, a formula behind an apostrophe."""
     if not isinstance(value, str):
         return value
     value = "".join(character if character.isprintable() else " " for character in value)

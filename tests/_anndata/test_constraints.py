@@ -193,6 +193,9 @@ def test_types_of_few_markers_or_cells(adata):
     with pytest.warns(Caution, match="fewer markers"):
         rows = rows_of(adata, Limits(per_type=5, groupby="kind"))
     assert {row(rows, f"per_type ≥ 5 ({kind})")[1] for kind in TYPES} == {3.0}
+    with pytest.warns(Caution, match=r"B \(1\)"):  # others are excluded
+        rows = rows_of(adata, Limits(per_type=2, groupby="kind"), allowed=np.arange(12) > 1)
+    assert [row(rows, f"per_type ≥ 2 ({kind})")[1] for kind in TYPES] == [1.0, 2.0, 2.0]
     adata.obs["some"] = adata.obs["kind"].where(adata.obs["kind"] != "mono")
     rows = rows_of(adata, Limits(per_type=2, groupby="some"))
     assert len(rows.names) == 2

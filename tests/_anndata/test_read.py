@@ -267,6 +267,18 @@ def test_labels_go_by_the_place_of_a_cell_whose_name_is_a_number(pbmc):
     assert pbmc.uns["glfs_stability"]["n_tested"] == pbmc.uns["glfs"]["n_tested"]
 
 
+def test_genes_in_rows_are_refused(pbmc, refuses):
+    """By names of cells in columns, or genes of all tissues in rows alone."""
+    turned, named = pbmc.T.copy(), pbmc.T.copy()
+    named.var_names = [f"Sample {i}" for i in range(named.n_vars)]
+    bulk = named.copy()
+    bulk.var_names = [f"P{i}" for i in range(named.n_vars)]
+    bulk.obs_names = ["ENSG00000075624", *bulk.obs_names[1:]]
+    for adata in (turned, named, bulk):
+        refuses(lambda cells=adata: pp.select_genes(cells, 5), adata, InvalidValue, "adata")
+        refuses(lambda cells=adata: pp.structure(cells), adata, InvalidValue, "adata")
+
+
 def test_the_state_of_the_matrix_is_said_by_a_classifier_too(pbmc):
     pbmc.X = np.round(np.expm1(pbmc.X.toarray()))
     with pytest.warns(Caution, match="raw counts"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import anndata as ad
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from scipy import sparse
 
 from glfs_bio import Limits, pl, pp, tl
 from glfs_bio._anndata import read, results, structure
-from glfs_bio.errors import InvalidValue
+from glfs_bio.errors import InvalidValue, Refusal
 
 PICTURES = (pl.labels, pl.confusion)
 
@@ -146,6 +148,21 @@ def test_keys_of_other_results_are_refused(pbmc, unchanged):
                 pp.select_genes(pbmc, 5, key_added=key)
         with refused(InvalidValue, "key_added"):
             tl.evaluate_panel(pbmc, "glfs", key_added="glfs")
+
+
+@pytest.mark.parametrize("value", [5, "x", None, np.zeros(3), {}])
+def test_what_is_no_record_is_none(pbmc, value):
+    """Whoever wrote something else there: a refusal, or a panel without a record."""
+    cells = pbmc[::4, ::8].copy()
+    pp.select_genes(cells, 5)
+    tl.stability(cells, n_resamples=2)
+    cells.uns["glfs"] = value
+    for call in (tl.evaluate_panel, tl.explain_panel, tl.prove_panel, tl.order_panel):
+        with suppress(Refusal):
+            call(cells, "glfs")
+    with suppress(Refusal):
+        pl.stability(cells, show=False)
+    assert results.difference(cells, "glfs", cells.uns["glfs_stability"]) is not None
 
 
 CHANGES = {

@@ -122,7 +122,7 @@ def test_cells_that_say_no_neighbours_are_refused(line):
         with refused(InvalidValue, "spillover_to"):
             read(line, wanted)
     del line.obsm["spatial"]
-    with pytest.raises(NotFound, match="no positions under 'spatial': add them, or give a table"):
+    with pytest.raises(NotFound, match="'spatial': give positions or a table"):
         read(line, wanted)
     del line.obs["type"]
     with refused(NotFound, "labels"):

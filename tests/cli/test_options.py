@@ -167,6 +167,10 @@ def test_platforms(arguments, cells, tmp_path):
     assert platform.genes == "glfs_selected"
     assert platform.spillover_to == {"0": {"1": 1.0}, "1": {"0": 0.5, "1": 0.5}}
     assert list(platform.efficiency.var_names) == list(cells.var_names)
+    for lines in ("gene;efficiency\nLYZ;0.5\n", "gene;efficiency\nLYZ;0,5\n"):
+        (tmp_path / "german.csv").write_text(lines)
+        with refused(InvalidValue, "platform"):
+            options.cells_or_table(str(tmp_path / "german.csv"), "platform")
     for text, expected in {
         "xenium_v1": glfs_bio.Platform("xenium_v1"),
         "xenium_v1=vendor.json": glfs_bio.Platform("xenium_v1", genes="vendor.json"),

@@ -168,6 +168,11 @@ def test_reference(selected, tmp_path):
     assert list(types["annotation"]) == list(selected.obs["bulk_labels"])
     write_reference(selected, tmp_path / "b.zip", "bulk_labels")
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+    labels = selected.obs["bulk_labels"].astype(str)
+    selected.obs["formulas"] = labels.mask(labels == labels.iloc[0], "=1+1")
+    write_reference(selected, tmp_path / "c.zip", "formulas")
+    with zipfile.ZipFile(tmp_path / "c.zip") as archive:
+        assert pd.read_csv(archive.open("celltypes.csv"))["annotation"].iloc[0] == "'=1+1"
 
 
 def test_a_large_reference_is_sampled_by_type(selected, tmp_path, caplog):

@@ -7,6 +7,7 @@ import gzip
 import json
 import lzma
 from io import BytesIO
+from pathlib import Path
 
 import anndata as ad
 import h5py
@@ -17,8 +18,9 @@ import zarr
 from refusals import accepted, refused
 from scipy import io, sparse
 
+from glfs_bio import _files
 from glfs_bio.errors import FileMissing, InvalidValue, NotFound
-from glfs_bio.io import read_cells
+from glfs_bio.io import read_cells, read_panel
 
 CELLS, GENES = ["a", "b", "c"], ["g1", "g2"]
 COUNTS = np.array([[1, 0], [0, 2], [3, 4]])
@@ -60,7 +62,7 @@ UNREADABLE = [
     *(("cells.xls", ""), ("cells.loom", ""), ("cells", "")),
     *(("cells.h5ad", "no"), ("cells.h5", "no")),
     *(("cells.csv", ""), ("cells.csv", "cell\tg1\na\t1\n"), ("matrix.mtx", "no")),
-    ("cells.csv", "cell,g1,type\na,1,T\n"),
+    *(("cells.csv", "cell,g1,type\na,1,T\n"), ("cells.h5ad.gz", "packed")),
 ]
 
 
@@ -76,6 +78,11 @@ def test_what_cannot_be_read(tmp_path):
         read_cells(tmp_path / "empty")
     with refused(FileMissing, "path"):
         read_cells(tmp_path / "nowhere.h5ad")
+    for call in (read_cells, read_panel, lambda path: _files.check_target(path, overwrite=True)):
+        for address in ("https://example.org/cells.csv", Path("s3://bucket/cells.csv")):
+            with refused(FileMissing, "path") as caught:
+                call(address)
+            assert "address" in str(caught.value)
 
 
 def test_options_of_other_formats(adata, tmp_path):
@@ -179,8 +186,8 @@ def test_files_beside_a_matrix(tmp_path):
         assert name in str(caught.value)
         (tmp_path / name).write_text(text)
     (tmp_path / "features.tsv").unlink()  # as R writes them
-    (tmp_path / "genes.csv").write_text('"gene_id","gene_name"\n"i","g1"\n"j","g2"\n')
-    (tmp_path / "barcodes.tsv").write_text("x\n" + "".join(f'"{cell}"\n' for cell in CELLS))
+    (tmp_path / "genes.csv").write_text('"i","g1"\n"j","g2"\n')
+    (tmp_path / "barcodes.tsv").write_text("".join(f'"{cell}"\n' for cell in CELLS))
     check(read_cells(path))
     io.mmwrite(path, sparse.coo_matrix(COUNTS))  # cells are in the rows, by their number
     check(read_cells(path))

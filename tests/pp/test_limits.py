@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from refusals import not_refused
+from refusals import not_refused, refused
 
 from glfs_bio import Limits, Platform, pp, tl
 from glfs_bio.errors import InvalidValue, NotFound
@@ -79,6 +79,9 @@ def test_strong_genes_that_limits_rule_out_are_said(counted, caplog):
     assert best in caplog.text
     pp.select_genes(counted, 1, include=best, key_added="alone")
     np.testing.assert_allclose(counted.uns["alone"]["preserved"][0], table["preserved"][0])
+    with refused(InvalidValue, "include") as caught:
+        pp.select_genes(counted, 10, limits=limits, include=best)
+    assert f"{best} (expression" in str(caught.value)
 
 
 def test_a_gene_that_must_be_in_and_adds_nothing_is_said(counted, caplog):

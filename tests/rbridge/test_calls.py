@@ -39,7 +39,7 @@ glfs_plain <- function(x) {
 """
 
 #: A value of R, as it travels.
-PLAIN_VALUE = "glfsbio:::for_python(glfsbio:::plain_argument({}), identity)"
+PLAIN_VALUE = "glfsbio:::packed(glfsbio:::plain_argument({}))"
 #: R, and the same in Python: expression and call; keys of the record and prefixes of columns
 CALLS = {
     "evaluate": (
@@ -240,7 +240,7 @@ def adata():
 
 
 def read(ri, code):
-    return values.read(rbridge._from_rpy2(ri.evalr(PLAIN_VALUE.format(f"glfs_plain({code})"))))
+    return values.read(*rbridge._from_rpy2(ri.evalr(PLAIN_VALUE.format(f"glfs_plain({code})"))))
 
 
 def listed(names):

@@ -51,7 +51,7 @@ size <- function() {
 x <- Matrix::rsparsematrix(500, 200, 0.1)
 rownames(x) <- paste0("gene", seq_len(500))
 once <- function(i) {
-    parts <- glfsbio:::read_object(x)
+    parts <- glfsbio:::as_cells(glfsbio:::read_object(x))
     if (i %% 5 == 0)
         try(glfsbio:::call_python("stored", no = parts), silent = TRUE)
     else
@@ -191,8 +191,8 @@ sce <- SingleCellExperiment::SingleCellExperiment(
     reducedDims = list(PCA = prcomp(t(x), rank. = 5)$x)
 )
 select <- function(x) suppressMessages(glfs_select_genes(x, 3, n_comps = 5))
-told <- function(x) tryCatch(
-    glfs_select_genes(x, 3, n_comps = 5), message = conditionMessage
+told <- function(x) utils::capture.output(
+    invisible(glfs_select_genes(x, 3, n_comps = 5)), type = "message"
 )
 
 # Somebody else has started Python; what is named otherwise does not count.
@@ -205,8 +205,8 @@ stopifnot(grepl(
 ))
 
 # A matrix in a file: dense, of 10x, and of AnnData by cells and by genes.
-in_file <- function(x) grepl("x is read from its file", told(x))
-realised <- function(x) grepl("realised", told(x))
+in_file <- function(x) any(grepl("x is read from its file", told(x)))
+realised <- function(x) any(grepl("realised", told(x)))
 if (requireNamespace("HDF5Array", quietly = TRUE)) {
     file <- HDF5Array::writeHDF5Array(x, "x.h5", "logcounts", with.dimnames = TRUE)
     stopifnot(in_file(file), realised(file * 1), all.equal(select(file), select(x)))

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from glfs_bio.rbridge import formals, words
-from glfs_bio.rbridge.words import R
 
 R_BRIDGE = Path(__file__).parents[2] / "r_bridge"
 R_PACKAGE = R_BRIDGE / "glfsbio"
@@ -125,14 +124,15 @@ def test_code_of_python():
         ("adata.obsm", "reducedDims(x)"),
         ("preserve['PCA']=0", 'preserve["PCA"] = 0'),
     ):
-        assert R.show(f"`{code}` is") == f"{text} is"
+        assert words.door().show(f"`{code}` is") == f"{text} is"
 
 
 def test_a_vector_has_no_name():
     """The column that R puts it into is none that the user knows."""
-    assert words.argument("labels", '"glfs_labels"') == "labels"
-    assert words.argument("batch_key", '"glfs_block"') == "block"
-    assert words.argument("labels", '"type"') == 'labels = "type"'
+    show = words.door().argument
+    assert show("labels", '"glfs_labels"') == "labels"
+    assert show("batch_key", '"glfs_block"') == "block"
+    assert show("labels", '"type"') == 'labels = "type"'
 
 
 def test_words_of_a_class():

@@ -241,6 +241,15 @@ def test_a_layer_conflicts_with_a_named_structure(cells):
         evaluated(cells, "glfs", layer="logs")
 
 
+def test_a_target_that_is_left_open_is_that_of_the_selection(cells):
+    pp.select_genes(cells, 5, preserve=LABELS, cell_weights=LABELS)
+    for target, weights in ((None, LABELS), (LABELS, LABELS)):
+        preserve = Preserve(target, weights, use_rep="X_pca")
+        tl.evaluate_panel(cells, preserve=preserve, measures="preserved", key_added=str(target))
+    values = [cells.uns[key]["measures"]["value"].iloc[0] for key in ("None", LABELS)]
+    assert values[0] == values[1]
+
+
 def test_what_is_written(cells):
     cells.layers["counts"] = np.round(np.expm1(cells.X.toarray()))
     platform = Platform(failure=0.2)

@@ -120,7 +120,6 @@ OF_MARKERS = {
     "cellmarker_old.txt": "cellType\tcellName\tcellMarker\tgeneSymbol\n"
     "Normal cell\tT\tCD3, x\tCD3D, [CD3E], NA\nNormal cell\tB\tCD20\tMS4A1\n",
     "matrix.csv": ",T,B\nCD3D,1,0\nCD3E,1,0\nMS4A1,0,1\n",
-    "caption.csv": "Table 1. Markers,\nT,B\nCD3D,MS4A1\nCD3E,\n",
     "titled.csv": "Markers of X,\ntype,gene\nT,CD3D\n,CD3E\nB,MS4A1\n",
     "flags.csv": "index,T,B\nCD3D,TRUE,FALSE\nCD3E,TRUE,FALSE\nMS4A1,FALSE,TRUE\n",
     "unknown_heads.csv": 'Subclass,Signature\nT,"CD3D,CD3E"\nB,MS4A1\n',
@@ -179,6 +178,7 @@ def test_workbooks(tmp_path):
 
 WITHOUT_TYPES = {
     "rows.csv": "T,CD3D,CD3E\nB,MS4A1\n",
+    "caption.csv": "Table 1. Markers,\nT,B\nCD3D,MS4A1\nCD3E,\n",
     "no_types.csv": "CD3D,T\nCD3E,T\nMS4A1,B\nLYZ,NA\n",
     "scanpy_wide.csv": ",T_n,T_p,B_n,B_p\n0,CD3D,0.1,MS4A1,0.2\n1,CD3E,0.1,,0.3\n",
     "lacking.csv": 'Cell type,Positive markers,Negative markers\nT,"CD3D,CD3E",MS4A1\n'

@@ -31,7 +31,7 @@ RENAMED = ("PDCD1", "MS4A1", "IL3RA", "IL8")
 
 
 def vignettes() -> list[str]:
-    return sorted(path.stem for path in FOLDER.glob("*.md") if path.stem != "index")
+    return sorted(path.stem for path in FOLDER.glob("*.md"))
 
 
 def pages() -> list[str]:
@@ -94,9 +94,9 @@ def run(data_folder, quick_umaps, monkeypatch):
 
 
 def test_all_are_listed_and_checked():
-    listed = (FOLDER / "index.md").read_text(encoding="utf-8")
+    listed = (DOCS / "index.md").read_text(encoding="utf-8")
     for name in vignettes():
-        assert f"{{doc}}`{name}`" in listed
+        assert f"vignettes/{name}\n" in listed
         assert f"test_{name}" in globals()
         page = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
         assert "\n## What this cannot show\n" in page, name
@@ -122,33 +122,12 @@ def test_first_panel(run):
     assert 25 < chosen["n_genes"] < 100
 
 
-def test_leukaemia(run, monkeypatch):
+def test_assays(run, monkeypatch):
     """With five folds in the place of ten; with three the result depends on the kernels of BLAS."""
     monkeypatch.setattr(_glfs_laprls, "n_folds", lambda *_: 5)
-    defined = run("leukaemia")
-    result, other = defined["found"], defined["model"]
-    assert min(result["cv_errors"]) <= 2
-    assert defined["wrong"] <= 2
-    assert {"M27891_at", "Y00787_s_at"} <= set(result["genes"])
-    assert defined["errors"] <= 7  # on the neighbour graph, as in benchmarks/results/leukaemia.md
-    assert {"M27891_at", "Y00787_s_at"} & set(defined["patients"].var_names[other.genes_])
-
-
-def test_assays(run):
     defined = run("howto/assays", DOCS)
-    scores, random = defined["found"], defined["random"]
-    ours = scores["50 genes of glfs_bio"]
-    assert ours > scores["50 of largest variance"] + 0.1
-    assert max(random) > ours > max(0.5, scores["50 at random"])
-    assert scores["all 1,740 genes"] > max(random)
-
-
-def test_enrichment(run):
-    defined = run("enrichment")
-    results = defined["results"]
-    signals = {"Translocation of ZAP-70 to Immunological synapse", "PD-1 signaling"}
-    assert {"Immune System", *signals} <= set(results.index[:5])
-    assert not any(term.startswith("Eukaryotic Translation") for term in results.index[:10])
+    assert defined["wrong"] <= 2
+    assert {"M27891_at", "Y00787_s_at"} <= set(defined["classifier"]["genes"])
 
 
 def test_batches(run):
@@ -201,19 +180,11 @@ def test_reference_to_order(run):
     defined["folder"].cleanup()
 
 
-def test_reproduction(run):
-    defined = run("reproduction")
-    assert defined["scores"]["glfs"] == defined["scores"].max() == 1.0
-    table = defined["table"]
-    assert table.loc["glfs_bio (default)", "NMI"] > table.loc["LapAOFS", "NMI"] + 0.05
-
-
 def test_types(run):
     defined = run("types", genes=3)
     compared = defined["compared"]
     assert compared.loc["types", "accuracy"] > compared.loc["structure", "accuracy"] - 0.02
     assert compared.loc["types", "rare_f1"] > compared.loc["structure", "rare_f1"] + 0.02
-    assert defined["r2"]["both"] > defined["r2"]["types"] + 0.1
     quality = defined["quality"]
     assert quality["both"]["accuracy"] > quality["control cells"]["accuracy"]
     coarse, fine = (defined["levels"][one]["accuracy_laprls"] for one in ("coarse", "fine"))

@@ -28,8 +28,8 @@
 glfs_read_h5ad <- function(path, X_name = "X", raw = FALSE, modality = NULL) {
     check_string(path, "path")
     check_string(X_name, "X_name")
-    parts <- call_python("read_h5ad", path = path,
-        X_name = X_name, raw = raw, modality = modality)
+    parts <- call_python("read_h5ad", path = path, X_name = X_name, raw = raw,
+        modality = modality)
     if (length(parts$left) > 0L)
         message("Not carried to R: ", paste(parts$left, collapse = ", "), ".",
             if ("raw" %in% parts$left) " raw = TRUE reads the genes of raw.")
@@ -43,15 +43,15 @@ glfs_read_h5ad <- function(path, X_name = "X", raw = FALSE, modality = NULL) {
 glfs_write_h5ad <- function(x, path, X_name = NULL, overwrite = FALSE) {
     check_string(path, "path")
     parts <- sce_parts(x, X_name, "x")
-    call_python("write_h5ad", cells = parts, path = path, overwrite = overwrite)
-    left <- r_value(parts$left)
-    if (length(left) > 0L)
-        message("Not written: ", paste(left, collapse = ", "), ".")
+    call_python("write_h5ad", pieces = plain_parts(parts), path = path,
+        overwrite = overwrite)
+    if (length(parts$left) > 0L)
+        message("Not written: ", paste(parts$left, collapse = ", "), ".")
     invisible(path)
 }
 
 # For glfs_bio.rbridge.to_sce().
-build_sce <- function(plain) as_sce(r_value(plain))
+build_sce <- function(packed) as_sce(unpacked(packed))
 
 as_sce <- function(parts) {
     x <- SingleCellExperiment::SingleCellExperiment(
@@ -65,41 +65,29 @@ as_sce <- function(parts) {
 
 # For glfs_bio.rbridge.from_sce().
 plain_sce <- function(x, X_name = NULL)
-    for_python(plain_argument(sce_parts(x, X_name)), identity)
+    packed(plain_parts(sce_parts(x, X_name)))
 
+# All of an object, and the names of what has no place in AnnData.
 sce_parts <- function(x, X_name = NULL, word = "sce") {
     if (!is(x, "SummarizedExperiment"))
         refuse(word, " is a ", class(x)[1L], ", not a SummarizedExperiment.")
-    has <- contents_of(x)
-    names <- has$names
-    has[c("where", "default", "maker")] <- list(
-        paste("an assay of", word), "X", NULL)
-    first <- if ("X" %in% names || length(names) == 0L) "X" else 1L
-    place <- which_assay(if (is.null(X_name)) first else X_name, has, "X_name")
-    matrix <- function(place)
-        plain_matrix(has$matrix(place), has$label(place), files = FALSE)
-    others <- setdiff(seq_along(names), place)
-    layers <- others[nzchar(names[others])]
-    single <- is(x, "SingleCellExperiment")
-    has$reduced <- lapply(has$reduced, coordinates)
-    without <- names(Filter(is.null, has$reduced))
-    has$reduced <- Filter(Negate(is.null), has$reduced)
-    metadata <- names(Filter(Negate(is_result), has$records))
-    rownames(has$obs) <- colnames(x)
-    parts <- plain_parts(
-        matrix(place), has, names(has$reduced),
-        lapply(stats::setNames(layers, names[layers]), matrix),
-        if (single) plain_pairs(x) else list()
-    )
+    names <- suppressMessages(contents_of(x))$names
+    X_name <- X_name %or% if ("X" %in% names) "X" else 1L
+    others <- setdiff(names, c(X_name, if (is.numeric(X_name)) names[X_name]))
+    parts <- read_object(x, X_name, counts_layer = others, word = "X_name",
+        named = NULL, files = FALSE)
+    without <- vapply(parts$reduced, function(one) one$shape[2L] == 0L, NA)
+    parts$reduced <- parts$reduced[!without]
+    metadata <- Filter(Negate(is_result), S4Vectors::metadata(x))
     label <- function(what, names) if (length(names)) paste(what, names)
-    parts$left <- plain_strings(as.character(c(
+    parts$left <- as.character(c(
         label("rowData", attr(parts$var, "left")),
         label("colData", attr(parts$obs, "left")),
-        label("assay", setdiff(others, layers)),
-        label("reducedDim", without),
-        if (single) label("altExp", SingleCellExperiment::altExpNames(x)),
-        label("metadata", metadata)
-    )))
+        label("reducedDim", names(which(without))),
+        if (is(x, "SingleCellExperiment"))
+            label("altExp", SingleCellExperiment::altExpNames(x)),
+        label("metadata", names(metadata))
+    ))
     parts
 }
 #' Blood cells to try the package on

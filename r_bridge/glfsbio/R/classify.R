@@ -8,8 +8,6 @@
 #' @param labels One label per sample, NA where it is unknown; or the name of a
 #'   column of `colData()`, `pData()` or the metadata of a Seurat object.
 #' @param graph Graph of the samples: `"neighbors"` or `"classes"`.
-#' @param class_weight `"balanced"`, for rare labels to count as much as
-#'   frequent ones, or NULL.
 #' @param standardize Whether genes are divided by their standard deviation.
 #' @param object An object of class `GLFSLapRLS`.
 #' @param newdata Genes x samples, with row names among which the genes of the
@@ -48,14 +46,10 @@ fit <- function(x, options) {
     refuse_unknown("laprls", options)
     asked <- prepared("laprls", x, options)
     model <- call_python("laprls", adata = asked$parts, options = asked$options,
-        of = asked$parts$of)
-    coef <- model$coef
-    rownames(coef) <- model$genes
-    colnames(coef) <- if (ncol(coef) == 1L) model$classes[2L] else model$classes
-    methods::new("GLFSLapRLS",
-        classes = model$classes, genes = model$genes, coef = coef,
-        intercept = model$intercept
-    )
+        of = asked$of)
+    dimnames(model$coef) <- list(model$genes, if (ncol(model$coef) == 1L)
+        model$classes[2L] else model$classes)
+    do.call(methods::new, c("GLFSLapRLS", model))
 }
 
 #' @rdname glfs_laprls
@@ -64,17 +58,14 @@ setMethod("predict", "GLFSLapRLS", function(
         object, newdata, type = c("class", "decision"), ...) {
     type <- match.arg(type)
     values <- gene_values(newdata, object@genes, ...)
-    decision <- sweep(
-        as.matrix(Matrix::crossprod(values, object@coef)), 2L, object@intercept,
-        "+"
-    )
+    decision <- sweep(as.matrix(Matrix::crossprod(values, object@coef)), 2L,
+        object@intercept, "+")
     if (type == "decision")
         return(if (ncol(decision) == 1L) drop(decision) else decision)
     best <- if (ncol(decision) == 1L) (decision > 0) + 1L
     else max.col(decision, ties.method = "first")
-    stats::setNames(
-        factor(object@classes[best], levels = object@classes), colnames(values)
-    )
+    stats::setNames(factor(object@classes[best], object@classes),
+        colnames(values))
 })
 
 # Rows of the genes, out of an object of any class, as a matrix or dgCMatrix.
@@ -85,8 +76,7 @@ gene_values <- function(x, genes, ...) {
     if (length(absent) > 0L)
         refuse("newdata", " lacks ", length(absent), " genes of the model: ",
             listed(absent), ".")
-    x <- if (is.matrix(x) || is(x, "Matrix")) x[genes, ,
-        drop = FALSE] else x[genes, ]
+    x <- if (has_samples(x)) x[genes, ] else x[genes, , drop = FALSE]
     values <- r_value(read_object(x, files = FALSE, ...)$X)
     dimnames(values) <- list(genes, colnames(x))
     values
@@ -97,12 +87,9 @@ gene_values <- function(x, genes, ...) {
 setMethod("coef", "GLFSLapRLS", function(object, ...) object@coef)
 
 setMethod("show", "GLFSLapRLS", function(object) {
-    cat(
-        "GLFSLapRLS: ", length(object@genes), " genes, classes ",
+    cat("GLFSLapRLS: ", length(object@genes), " genes, classes ",
         paste(object@classes, collapse = ", "), "\n",
-        "genes: ", listed(object@genes), "\n",
-        sep = ""
-    )
+        "genes: ", listed(object@genes), "\n", sep = "")
 })
 
 #' Learn labels from a few genes
@@ -117,8 +104,6 @@ setMethod("show", "GLFSLapRLS", function(object) {
 #'   `colData()`, `pData()` or the metadata of a Seurat object. Samples without
 #'   a label take part in the selection and in the graph of the classifier, and
 #'   get a label.
-#' @param include,exclude Genes that must, or cannot, be selected, as in
-#'   [glfs_select_genes()]. Excluded genes take no part.
 #' @inherit glfs_select_genes return
 #'
 #' @section The label of a sample: The columns `glfs_class_decision.NK` and the

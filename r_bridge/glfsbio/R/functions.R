@@ -3,168 +3,135 @@
 #' @eval from_python("select_genes")
 #' @rdname glfs_select_genes
 #' @export
-glfs_select_genes <- function(
-        x, n_genes = NULL, ..., preserve = "structure", cell_weights = NULL,
-        include = NULL, exclude = NULL, prefer = NULL, ignore = NULL,
-        limits = NULL, platform = NULL, block = NULL, across = "mean",
-        search = "nested", time_limit = 60, method = "glfs",
-        objective = "error", dimred = NULL, neighbors_key = NULL,
-        n_comps = 50, symbols = NULL, missing = "raise", key_added = "glfs",
-        subset = FALSE, random_state = 0, lam = NULL, assay.type = NULL,
-        assay = NULL, layer = NULL) {
+glfs_select_genes <- function(x, n_genes = NULL, ..., preserve = "structure",
+        cell_weights = NULL, include = NULL, exclude = NULL, prefer = NULL,
+        ignore = NULL, limits = NULL, platform = NULL, block = NULL,
+        across = "mean", search = "nested", time_limit = 60, method = "glfs",
+        objective = "error", dimred = NULL, neighbors_key = NULL, n_comps = 50,
+        symbols = NULL, missing = "raise", key_added = "glfs", subset = FALSE,
+        random_state = 0, lam = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL)
     run("select_genes", x, call_arguments())
-}
 
 #' @eval from_python("structure")
 #' @rdname glfs_structure
 #' @export
-glfs_structure <- function(
-        x, ..., n_comps = 50, dimred = NULL, neighbors_key = NULL,
-        n_neighbors = NULL, lambda1 = 100, standardize = "auto",
-        ignore = NULL, symbols = NULL, block = NULL,
+glfs_structure <- function(x, ..., n_comps = 50, dimred = NULL,
+        neighbors_key = NULL, n_neighbors = NULL, lambda1 = 100,
+        standardize = "auto", ignore = NULL, symbols = NULL, block = NULL,
         key_added = "glfs_structure", random_state = 0, assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        assay = NULL, layer = NULL)
     run("structure", x, call_arguments())
-}
-
-#' @eval from_python("stability")
-#' @rdname glfs_stability
-#' @export
-glfs_stability <- function(
-        x, ..., key = "glfs", n_resamples = 20, fraction = 0.5,
-        random_state = NULL, BPPARAM = NULL, key_added = NULL,
-        assay.type = NULL, assay = NULL, layer = NULL) {
-    run("stability", x, call_arguments())
-}
 
 #' @eval from_python("evaluate_panel")
 #' @rdname glfs_evaluate_panel
 #' @export
-glfs_evaluate_panel <- function(
-        x, panel = "glfs", labels = NULL, ..., sizes = NULL, measures = NULL,
-        domains = NULL, spatial = NULL, library_key = NULL,
-        counts_layer = NULL, gene_sets = NULL, platform = NULL,
-        symbols = NULL, preserve = NULL, key_added = NULL,
+glfs_evaluate_panel <- function(x, panel = "glfs", labels = NULL, ...,
+        sizes = NULL, measures = NULL, domains = NULL, spatial = NULL,
+        library_key = NULL, counts_layer = NULL, gene_sets = NULL,
+        platform = NULL, symbols = NULL, preserve = NULL, key_added = NULL,
         random_state = NULL, cell_weights = NULL, dimred = NULL,
-        assay.type = NULL, assay = NULL, layer = NULL) {
+        assay.type = NULL, assay = NULL, layer = NULL)
     run("evaluate_panel", x, call_arguments())
-}
-
-#' @eval from_python("extend_panel")
-#' @rdname glfs_extend_panel
-#' @export
-glfs_extend_panel <- function(
-        x, panel, n_genes = NULL, ..., drop = NULL, exclude = NULL,
-        limits = NULL, platform = NULL, symbols = NULL, preserve = NULL,
-        key_added = NULL, cell_weights = NULL, dimred = NULL,
-        assay.type = NULL, assay = NULL, layer = NULL) {
-    run("extend_panel", x, call_arguments())
-}
 
 #' @eval from_python("explain_panel")
 #' @rdname glfs_explain_panel
 #' @export
-glfs_explain_panel <- function(
-        x, panel = "glfs", labels = NULL, ..., genes = NULL,
-        n_substitutes = 3, exclude = NULL, symbols = NULL, preserve = NULL,
-        key_added = NULL, cell_weights = NULL, dimred = NULL,
-        assay.type = NULL, assay = NULL, layer = NULL) {
+glfs_explain_panel <- function(x, panel = "glfs", labels = NULL, ...,
+        genes = NULL, n_substitutes = 3, exclude = NULL, symbols = NULL,
+        preserve = NULL, key_added = NULL, cell_weights = NULL, dimred = NULL,
+        assay.type = NULL, assay = NULL, layer = NULL)
     run("explain_panel", x, call_arguments())
-}
 
-#' @eval from_python("prove_panel")
-#' @rdname glfs_prove_panel
+#' @eval from_python("stability")
+#' @rdname glfs_stability
 #' @export
-glfs_prove_panel <- function(
-        x, panel = "glfs", ..., tolerance = 0.005, time_limit = 60,
-        symbols = NULL, preserve = NULL, key_added = NULL,
-        cell_weights = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
-        layer = NULL) {
-    run("prove_panel", x, call_arguments())
-}
-
-#' @eval from_python("resolve_genes")
-#' @rdname glfs_resolve_genes
-#' @export
-glfs_resolve_genes <- function(
-        x, genes = NULL, ..., symbols = NULL, ids = NULL,
-        nomenclature = NULL, key_added = "glfs_names", assay.type = NULL,
-        assay = NULL, layer = NULL) {
-    run("resolve_genes", x, call_arguments())
-}
+glfs_stability <- function(x, ..., key = "glfs", n_resamples = 20,
+        fraction = 0.5, random_state = NULL, BPPARAM = NULL, key_added = NULL,
+        assay.type = NULL, assay = NULL, layer = NULL)
+    run("stability", x, call_arguments())
 
 #' @eval from_python("order_panel")
 #' @rdname glfs_order_panel
 #' @export
-glfs_order_panel <- function(
-        x, panel = "glfs", platform = NULL, ..., genes = NULL,
-        catalogue = NULL, refused = "raise", limits = NULL, labels = NULL,
-        backups = 0, counts_layer = NULL, symbols = NULL, ids = NULL,
-        key_added = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
+glfs_order_panel <- function(x, panel = "glfs", platform = NULL, ...,
+        genes = NULL, catalogue = NULL, refused = "raise", limits = NULL,
+        labels = NULL, backups = 0, counts_layer = NULL, symbols = NULL,
+        ids = NULL, key_added = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL)
     run("order_panel", x, call_arguments())
-}
+
+#' @eval from_python("prove_panel")
+#' @rdname glfs_prove_panel
+#' @export
+glfs_prove_panel <- function(x, panel = "glfs", ..., tolerance = 0.005,
+        time_limit = 60, symbols = NULL, preserve = NULL, key_added = NULL,
+        cell_weights = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL)
+    run("prove_panel", x, call_arguments())
+
+#' @eval from_python("resolve_genes")
+#' @rdname glfs_resolve_genes
+#' @export
+glfs_resolve_genes <- function(x, genes = NULL, ..., symbols = NULL,
+        ids = NULL, nomenclature = NULL, key_added = "glfs_names",
+        assay.type = NULL, assay = NULL, layer = NULL)
+    run("resolve_genes", x, call_arguments())
 
 #' @eval from_python("classify")
 #' @rdname glfs_classify
 #' @export
-glfs_classify <- function(
-        x, labels, n_genes = NULL, ..., include = NULL, exclude = NULL,
-        block = NULL, key_added = "glfs_class", random_state = NULL,
-        assay.type = NULL, assay = NULL, layer = NULL) {
+glfs_classify <- function(x, labels, n_genes = NULL, ..., include = NULL,
+        exclude = NULL, block = NULL, key_added = "glfs_class",
+        random_state = NULL, assay.type = NULL, assay = NULL, layer = NULL)
     run("classify", x, call_arguments())
-}
+
+#' @eval from_python("extend_panel")
+#' @rdname glfs_extend_panel
+#' @export
+glfs_extend_panel <- function(x, panel, n_genes = NULL, ..., drop = NULL,
+        exclude = NULL, limits = NULL, platform = NULL, symbols = NULL,
+        preserve = NULL, key_added = NULL, cell_weights = NULL, dimred = NULL,
+        assay.type = NULL, assay = NULL, layer = NULL)
+    run("extend_panel", x, call_arguments())
 
 #' @eval from_python("laprls")
 #' @rdname glfs_laprls
 #' @export
-glfs_laprls <- function(
-        x, labels, ..., lambda1 = 0.1, lambda2 = 10, graph = "neighbors",
-        n_neighbors = 15, class_weight = "balanced", standardize = TRUE,
-        assay.type = NULL, assay = NULL, layer = NULL) {
+glfs_laprls <- function(x, labels, ..., lambda1 = 0.1, lambda2 = 10,
+        graph = "neighbors", n_neighbors = 15, class_weight = "balanced",
+        standardize = TRUE, assay.type = NULL, assay = NULL, layer = NULL)
     fit(x, call_arguments())
-}
 
 #' @eval from_python("limits")
 #' @rdname glfs_limits
 #' @export
-glfs_limits <- function(
-        ..., expression = NULL, total_counts = NULL, expected_counts = NULL,
-        groups = NULL, per_group = NULL, nearly_identical = NULL,
-        per_type = NULL, priority = NULL, groupby = NULL,
-        counts_layer = NULL, cost = NULL, budget = NULL) {
+glfs_limits <- function(..., expression = NULL, total_counts = NULL,
+        expected_counts = NULL, groups = NULL, per_group = NULL,
+        nearly_identical = NULL, per_type = NULL, priority = NULL,
+        groupby = NULL, counts_layer = NULL, cost = NULL, budget = NULL)
     as_record(call_arguments())
-}
 
 #' @eval from_python("platform")
 #' @rdname glfs_limits
 #' @export
-glfs_platform <- function(
-        ..., name = NULL, genes = NULL, min_probes = NULL, efficiency = NULL,
-        spread = NULL, failure = NULL, off_target = NULL,
+glfs_platform <- function(..., name = NULL, genes = NULL, min_probes = NULL,
+        efficiency = NULL, spread = NULL, failure = NULL, off_target = NULL,
         max_off_target = NULL, signal = NULL, codebook = NULL,
-        spillover = NULL, spillover_to = NULL) {
+        spillover = NULL, spillover_to = NULL)
     as_record(call_arguments())
-}
 
-numbers_by_name <- c(
-    "cost", "efficiency", "expected_counts", "expression", "failure",
-    "genes", "off_target", "per_group", "preserve", "priority", "signal",
-    "spread", "total_counts", "type"
-)
+numbers_by_name <- c("cost", "efficiency", "expected_counts", "expression",
+    "failure", "genes", "off_target", "per_group", "preserve", "priority",
+    "signal", "spread", "total_counts", "type")
 
-genes_by_name <- c(
-    "gene_sets", "groups"
-)
+genes_by_name <- c("gene_sets", "groups")
 
-sequences <- c(
-    "sizes"
-)
+sequences <- c("sizes")
 
-writers <- c(
-    selection = "glfs_select_genes", structure = "glfs_structure",
+writers <- c(selection = "glfs_select_genes", structure = "glfs_structure",
     all_genes = "glfs_evaluate_panel", evaluation = "glfs_evaluate_panel",
     comparison = "glfs_evaluate_panel", explanation = "glfs_explain_panel",
     stability = "glfs_stability", order = "glfs_order_panel",
     proof = "glfs_prove_panel", names = "glfs_resolve_genes",
-    class = "glfs_classify"
-)
+    class = "glfs_classify")

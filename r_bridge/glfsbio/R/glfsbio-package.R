@@ -28,7 +28,7 @@
 #' @aliases glfsbio
 #' @docType package
 #' @keywords package
-#' @seealso `vignette("glfsbio")` and `vignette("xenium_order")`.
+#' @seealso `vignette("glfsbio")`.
 #' @examples
 #' glfs_setup()
 #' @importFrom methods is setClass setMethod

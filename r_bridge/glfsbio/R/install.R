@@ -90,8 +90,7 @@ make_environment <- function(python, folder) {
     unlink(list.files(cache(), prefix, full.names = TRUE), recursive = TRUE)
     new <- tempfile(prefix, normalizePath(cache()))
     on.exit(unlink(new, recursive = TRUE))
-    base <- base_python(python)
-    run_step(base, c("-I", "-m", "venv", new))
+    run_step(base_python(python), c("-I", "-m", "venv", new))
     python <- find_python(new)
     # Of pip's settings those say where packages come from. Errors come last.
     pip <- c("-Iu", "-m", "pip", "install", "--no-compile", "--no-user")
@@ -109,19 +108,20 @@ make_environment <- function(python, folder) {
 # The first Python that this R can load, before anything is downloaded.
 base_python <- function(python = NULL) {
     names <- c("python3", paste0("python3.", 14:11), "python")
-    candidates <- if (!is.null(python)) find_python(python)
-        else unique(Filter(nzchar, Sys.which(names)))
+    candidates <- if (is.null(python)) unique(Filter(nzchar, Sys.which(names)))
+        else find_python(python)
     check <- paste("import sys, venv, ensurepip; sys.version_info >= (3, 11)",
         "or sys.exit('It is older than 3.11.'); print(sys.executable)")
-    refusals <- ""
+    refusals <- NULL
     for (candidate in candidates) {
-        loaded <- tryCatch({
+        path <- tryCatch({
             path <- utils::tail(run_step(candidate, c("-I", "-c", check)), 1L)
             start_in_r(path, "pass")
+            path
         }, glfs_error = identity)
-        if (!inherits(loaded, "glfs_error"))
+        if (is.character(path))
             return(path)
-        refusals <- paste0(refusals, candidate, ": ", loaded$message, "\n")
+        refusals <- c(refusals, candidate, ": ", path$message, "\n")
     }
     glfs_stop(refusals, "glfsbio needs Python (>= 3.11) that this R can load, ",
         "with venv: on Debian apt install python3-venv libpython3-dev, or ",
@@ -142,8 +142,8 @@ run_step <- function(command, arguments, settings = NULL) {
     if (is.null(attr(output, "status")))
         return(output)
     step <- paste(c(command, arguments), collapse = " ")
-    lines <- c(remedy(output), step, utils::tail(output, 6L))
-    glfs_stop(paste(lines, collapse = "\n"))
+    glfs_stop(paste(c(remedy(output), step, utils::tail(output, 6L)),
+        collapse = "\n"))
 }
 
 # What to do, by a pattern of what pip or the disk has said: the first counts.
@@ -164,11 +164,11 @@ remedy <- function(output) {
 
 # Evaluate code with these settings and without those of other Pythons.
 with_settings <- function(code, settings = NULL) {
-    pattern <- paste0("^PYTHON[A-Z]|^__PYVENV|^PIP_(USER|TARGET|PREFIX|ROOT|",
-        "CONSTRAINT|NO_BINARY|REQUIRE.*)$")
+    pattern <- paste0("^(PYTHON[A-Z]|__PYVENV|VIRTUAL_ENV$|PIP_(USER|TARGET|",
+        "PREFIX|ROOT|CONSTRAINT|NO_BINARY|REQUIRE.*)$)")
     foreign <- grep(pattern, names(Sys.getenv()), value = TRUE)
     unset <- stats::setNames(rep(NA, length(foreign)), foreign)
-    withr::with_envvar(c(VIRTUAL_ENV = NA, unset, settings), code)
+    withr::with_envvar(c(unset, settings), code)
 }
 
 # On first use: asked where somebody can answer.
@@ -195,8 +195,8 @@ hold_lock <- function(lock, wait) {
     end <- Sys.time() + wait
     host <- paste(" on", Sys.info()[["nodename"]])
     own <- file.path(lock, paste0(Sys.getpid(), host))
-    remedy <- paste0("If no other R is, since it was killed, remove the ",
-        "folder ", lock, ".")
+    busy <- paste0("Another R is making the environment of glfsbio. If none ",
+        "is, since it was killed, remove the folder ", lock, ".")
     while (!dir.create(lock, showWarnings = FALSE)) {
         holder <- list.files(lock, full.names = TRUE)
         process <- file.path("/proc", sub(" on .*", "", basename(holder)))
@@ -204,10 +204,8 @@ hold_lock <- function(lock, wait) {
             !dir.exists(process) && suppressWarnings(file.rename(holder, own)))
             return(lock)
         if (Sys.time() >= end)
-            glfs_stop("Another R is still making the environment of glfsbio, ",
-                "after ", wait, " seconds. ", remedy)
-        say_once("Another R is making the environment of glfsbio: waiting for ",
-            "it, up to ", wait, " seconds. ", remedy)
+            glfs_stop(busy, " It took longer than ", wait, " seconds.")
+        say_once(busy, " Waiting for it, up to ", wait, " seconds.")
         Sys.sleep(0.5)
     }
     file.create(own)

@@ -32,8 +32,11 @@
 #' @name glfs_limits
 NULL
 
-# Without names Python would take an empty one for a list of values.
-as_record <- function(options) named_list(Filter(Negate(is.null), options))
+# With names, without which Python would take an empty one for a list of values.
+as_record <- function(options) {
+    options <- Filter(Negate(is.null), options)
+    stats::setNames(options, as.character(names(options)))
+}
 
 # Limits, or a platform.
 check_record <- function(record, name) {
@@ -41,7 +44,7 @@ check_record <- function(record, name) {
         refuse(name, " must be made by glfs_", name, "(), with names, not a ",
             class(record)[1L], ".")
     refuse_unknown(name, record)
-    named_list(record)
+    as_record(record)
 }
 
 # With samples of another assay, and tables, as Python reads them; the matrix of
@@ -55,13 +58,12 @@ read_platform <- function(platform, x, place) {
         if (is_table(value))
             platform[[name]] <- plain_table(value, rownames(value))
         else if (length(dim(value)) == 2L)
-            platform[[name]] <- do.call(read_object, c(list(value), place[
-                identical(class(value), class(x)) &
-                    names(place) != "counts_layer"]))
+            platform[[name]] <- as_cells(do.call(read_object,
+                c(list(value), if (identical(class(value), class(x))) place)))
     }
     if (!is.null(names(platform[["codebook"]])))
         platform[["codebook"]] <- as.list(platform[["codebook"]])
-    platform
+    plain_list(Map(plain_argument, platform, names(platform)), named = TRUE)
 }
 
 #' Estimate the detection efficiency of each gene on a platform
@@ -107,13 +109,9 @@ glfs_estimate_efficiency <- function(
             unname(labels), list(reference, spatial))
         labels <- "glfs_labels"
     }
-    parts <- list(
-        read_counts(reference, counts_layer, obs = columns[[1L]]),
-        read_counts(spatial, spatial_layer, "spatial_layer", columns[[2L]])
-    )
-    call_python(
-        "estimate_efficiency",
-        reference = parts[[1L]], spatial = parts[[2L]], labels = labels,
-        of = parts[[1L]]$of
-    )
+    parts <- Map(read_counts, list(reference, spatial),
+        list(counts_layer, spatial_layer), c("counts_layer", "spatial_layer"),
+        columns)
+    call_python("estimate_efficiency", reference = as_cells(parts[[1L]]),
+        spatial = as_cells(parts[[2L]]), labels = labels, of = parts[[1L]]$of)
 }

@@ -1,5 +1,5 @@
-# Objects of Bioconductor as what Python reads: a matrix of genes x cells, flat
-# columns, reduced dimensions.
+# Objects of Bioconductor and Seurat as what Python reads: a matrix of genes x
+# cells, flat columns, reduced dimensions. And results back into them.
 
 # A base or dgCMatrix matrix of finite or infinite numbers; `what` names it in
 # errors. With `files` a matrix of a HDF5 file stays there, and another delayed
@@ -14,30 +14,26 @@ plain_matrix <- function(x, what, files = TRUE) {
             ": written to a temporary file, block by block.")
         return(by_parts(x))
     }
-    if (is(x, "DelayedArray")) {
+    if (is(x, "DelayedArray"))
         message(what, " is a ", class(x)[1L], ": realised in memory.")
-        x <- if (DelayedArray::is_sparse(x)) methods::as(x, "dgCMatrix")
-        else as.matrix(x)
-    } else if (is(x, "sparseMatrix")) {
-        x <- methods::as(methods::as(methods::as(
-            x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
-    } else if (is.data.frame(x) || is(x, "DataFrame") || is(x, "Matrix")) {
-        x <- as.matrix(x)
-    } else if (isS4(x) && !is.matrix(x)) {
-        # Sparse arrays of newer Bioconductor releases, matrices of BPCells.
+    if (is(x, "sparseMatrix"))
+        for (form in c("dMatrix", "generalMatrix", "CsparseMatrix"))
+            x <- methods::as(x, form)
+    else if (isS4(x) && !is_table(x) && !is(x, "Matrix") && !is.matrix(x) &&
+        !(is(x, "DelayedArray") && !DelayedArray::is_sparse(x)))
+        # Sparse arrays, also of newer Bioconductor releases or BPCells.
         x <- tryCatch(methods::as(x, "dgCMatrix"), error = function(e) x)
-    }
+    else if (!is.matrix(x) && length(dim(x)) == 2L)
+        x <- as.matrix(x)
     values <- if (is(x, "dgCMatrix")) x@x else as.vector(unclass(x))
     if (!(is.numeric(values) || is.logical(values)) || length(dim(x)) != 2L)
         glfs_stop(what, " must be a matrix of numbers, not ", class(x)[1L],
             " of ", typeof(values), ".")
     if (anyNA(values)) {
         at <- Matrix::which(is.na(x), arr.ind = TRUE)[1L, ]
-        first <- Map(function(names, i) if (is.null(names)) i else names[i],
-            list(rownames(x), colnames(x)), at)
-        glfs_stop(what, " has missing values (", sum(is.na(values)),
-            "), the first at gene ", first[[1L]], ", sample ", first[[2L]],
-            ": remove or impute them.")
+        glfs_stop(what, " has missing values (", sum(is.na(values)), "), the ",
+            "first at gene ", c(rownames(x)[at[1L]], at[1L])[1L], ", sample ",
+            c(colnames(x)[at[2L]], at[2L])[1L], ": remove or impute them.")
     }
     if (is(x, "dgCMatrix"))
         plain("sparse", p = x@p, i = x@i, x = x@x, shape = x@Dim)
@@ -56,21 +52,18 @@ in_file <- function(x) {
         return(NULL)
     seed <- DelayedArray::seed(x)
     if (is(seed, "HDF5ArraySeed"))
-        plain("file", path = DelayedArray::path(seed),
-            name = methods::slot(seed, "name"))
-    else if (is(seed, "CSC_H5SparseMatrixSeed") ||
-        is(seed, "CSR_H5SparseMatrixSeed")) {
-        # A file of AnnData, or of 10x, that is stored by samples, or by genes.
-        part <- function(...) paste(c(methods::slot(seed, "group"), ...),
-            collapse = "/")
-        plain(
-            "sparse_file", path = DelayedArray::path(seed),
+        return(plain("file", path = DelayedArray::path(seed),
+            name = methods::slot(seed, "name")))
+    # A file of AnnData, or of 10x, that is stored by samples, or by genes.
+    by <- c(CSC_H5SparseMatrixSeed = "csr", CSR_H5SparseMatrixSeed = "csc")
+    by <- by[vapply(names(by), is, NA, object = seed)]
+    part <- function(...) paste(c(methods::slot(seed, "group"), ...),
+        collapse = "/")
+    if (length(by) > 0L)
+        plain("sparse_file", path = DelayedArray::path(seed),
             data = part("data", methods::slot(seed, "subdata")),
-            indices = part("indices"),
-            indptr = part("indptr"), shape = dim(seed),
-            by = if (is(seed, "CSC_H5SparseMatrixSeed")) "csr" else "csc"
-        )
-    }
+            indices = part("indices"), indptr = part("indptr"),
+            shape = dim(seed), by = by[[1L]])
 }
 
 # Whether a delayed matrix of numbers is read in several blocks.
@@ -95,9 +88,9 @@ by_parts <- function(x) {
     files <- lapply(c(data = "data", indices = "indices"), function(name)
         file(file.path(folder, name), "wb"))
     on.exit(lapply(files, close))
-    grid <- DelayedArray::colAutoGrid(x)
     is_sparse <- DelayedArray::is_sparse(x)
     pointers <- 0
+    grid <- DelayedArray::colAutoGrid(x)
     for (i in seq_along(grid)) {
         block <- DelayedArray::read_block(x, grid[[i]], as.sparse = is_sparse)
         block <- methods::as(if (is_sparse) block else block + 0, "dgCMatrix")
@@ -116,10 +109,8 @@ gene_names <- function(x) {
     names <- row_names(x)
     if (is.null(rownames(x)))
         message("The object has no row names: genes are numbered.")
-    unnamed <- sum(is.na(names) | !nzchar(names))
-    if (unnamed > 0L)
-        glfs_stop("Row names are missing for some genes (", unnamed,
-            "): name every gene, or none.")
+    if (any(names %in% c(NA, "")))
+        glfs_stop("Row names are missing for some genes: name all, or none.")
     if (anyDuplicated(names))
         glfs_stop("Row names are not unique (",
             listed(unique(names[duplicated(names)])),
@@ -134,11 +125,9 @@ plain_table <- function(table, rows = NULL) {
     names <- as.character(names(columns))
     left <- vapply(columns, is.null, NA)
     structure(left = names[left], plain(
-        "table",
-        columns = unname(columns[!left]),
+        "table", columns = unname(columns[!left]),
         names = plain_strings(make.unique(names[!left])),
-        rows = if (!is.null(rows)) plain_strings(rows),
-        length = nrow(table)
+        rows = if (!is.null(rows)) plain_strings(rows), length = nrow(table)
     ))
 }
 
@@ -149,34 +138,80 @@ flat_columns <- function(table) unlist(recursive = FALSE,
 plain_column <- function(x) {
     x <- plain_vector(x)
     if (is.factor(x))
-        plain(
-            "factor", codes = as.integer(x),
-            levels = plain_strings(levels(x)), ordered = is.ordered(x)
-        )
+        plain("factor", codes = as.integer(x), ordered = is.ordered(x),
+            levels = plain_strings(levels(x)))
     else if (is.character(x))
         plain_strings(x)
     else if (!is.null(x))
         as.vector(x)
 }
 
-# What Python gets of an object of genes x samples, out of its matrix and what
-# else it `has`: of reduced dimensions those that are `named`, else their names.
-plain_parts <- function(matrix, has, named, layers, pairs) {
-    reduced <- as.list(has$reduced)
-    structure(class = "glfs_cells", list(
-        X = matrix,
+# What Python needs of an object, in parts: the matrix that is named, the
+# matrices of raw counts that `counts_layer` names, and the rest, with further
+# columns; of reduced dimensions and pairs those that are `named`, NULL for all.
+# `word` is what the caller calls the name of the matrix.
+read_object <- function(x, assay.type = NULL, assay = NULL, layer = NULL,
+        counts_layer = NULL, word = NULL, named = character(), files = TRUE,
+        obs = NULL, var = NULL) {
+    given <- Filter(Negate(is.null), list(assay.type = assay.type, assay = assay,
+        layer = layer, counts_layer = counts_layer))
+    has_no <- if (inherits(x, "Seurat")) "assay.type" else if (has_samples(x))
+        "layer" else names(given)
+    for (name in intersect(has_no, names(given)))
+        refuse(name, " has no meaning here: ", if (inherits(x, "Seurat"))
+            "name the matrix of x with assay = and layer =."
+            else if (has_samples(x)) "name the matrix of x with assay.type =."
+            else "x is a matrix: put it into a SummarizedExperiment.")
+    has <- contents_of(x, assay = assay)
+    has$obs[names(obs)] <- obs
+    has$var[names(var)] <- var
+    if (!is.null(has$unused))
+        say_once(has$unused)
+    if (inherits(x, "Seurat"))
+        given$assay <- NULL
+    place <- which_assay(given[["assay.type"]] %or% given[["assay"]] %or%
+        given[["layer"]], has, word %or% c(intersect(names(given),
+            c("assay", "layer")), has$word)[1L])
+    # What results that are there were made with.
+    asked <- lapply(Filter(is_result, as.list(has$records)),
+        function(record) record[names(record) %in% c("params", "structure")])
+    layers <- union(counts_layer, intersect(has$names, unlist(lapply(asked,
+        function(record) c(record$structure$layer,
+            record$params$limits$counts_layer)))))
+    if (!is.null(named))
+        named <- c(named, texts(asked))
+    matrix_of <- function(name, ...) {
+        at <- which_assay(name, has, "counts_layer") # refused before it is read
+        plain_matrix(has$matrix(at), has$label(at), ...)
+    }
+    list(
+        X = plain_matrix(has$matrix(place), has$label(place), files),
         var = plain_table(has$var, has$genes),
-        obs = plain_table(has$obs, rownames(has$obs)),
-        reduced = named_list(Map(plain_reduced, reduced, names(reduced),
-            rep(nrow(has$obs), length(reduced)), MoreArgs = list(named = named))),
-        layers = named_list(layers),
+        obs = plain_table(has$obs, if (is.null(named)) has$cells),
+        reduced = Map(plain_reduced, has$reduced, names(has$reduced),
+            MoreArgs = list(n = nrow(has$obs), named = named)),
+        layers = lapply(stats::setNames(nm = layers), matrix_of,
+            files = !is.null(named)),
+        pairs = if (is(x, "SingleCellExperiment")) plain_pairs(x, named),
         records = plain_records(has$records),
-        pairs = named_list(pairs),
         # Enough of many names to tell samples from genes.
         cells = plain_strings(as.character(has$cells[unique(round(seq(1,
             length(has$cells), length.out = min(length(has$cells), 1000L))))])),
         of = has$of
-    ))
+    )
+}
+
+`%or%` <- function(x, y) if (is.null(x)) y else x
+
+# Parts as an object of Python.
+as_cells <- function(parts) plain("cells", parts = plain_parts(parts))
+
+plain_parts <- function(parts) {
+    for (name in c("reduced", "layers", "records", "pairs"))
+        parts[[name]] <- plain_list(lapply(parts[[name]], plain_argument), TRUE)
+    if (!is.null(parts$left))
+        parts$left <- plain_strings(parts$left)
+    plain_argument(parts)
 }
 
 # Names and texts of options, which may name a part of an object.
@@ -187,17 +222,11 @@ texts <- function(x) {
     else if (is.character(x) || is.factor(x)) as.character(x))
 }
 
-# What earlier results were made with.
-records_named <- function(records) lapply(
-    Filter(is_result, as.list(records)),
-    function(record) record[names(record) %in% c("params", "structure")]
-)
-
 # A reduced dimension, of which only the name travels where nothing names it.
 # Places in space are used without a name, if they can be.
 plain_reduced <- function(x, name, n, named) {
     asked <- name %in% named
-    values <- if (asked || name == "spatial") coordinates(x)
+    values <- if (asked || is.null(named) || name == "spatial") coordinates(x)
     if (asked && is.null(values))
         glfs_stop(
             "The reduced dimension \"", name, "\" is a ", class(x)[1L], " of ",
@@ -214,25 +243,23 @@ coordinates <- function(x) {
     if (is.numeric(unclass(x))) x
 }
 
-# Of every result what other functions have to know of it, and all of it as bytes.
+# Of every result all of it as bytes, and the table of an order, which people
+# change.
 plain_records <- function(records) {
     results <- Filter(is_result, records[!duplicated(names(records))])
-    plain_named(lapply(results, function(record) plain_named(list(
-        written = plain_argument(record$written),
+    lapply(results, function(record) list(
         kept = plain("kept", bytes = record@kept),
-        table = if (record$kind == "order") plain_table(record$table)
-    ))))
+        table = if (record$kind == "order") plain_table(record$table)))
 }
 
 # Pairs of samples that `named` has, and those in space: see objects.py in
 # Python for their names. NULL: all, under their own names.
-plain_pairs <- function(x, named = NULL) {
+plain_pairs <- function(x, named) {
     suffix <- "_connectivities"
     # colPairNames() checks the whole object every time.
     names <- names(SingleCellExperiment::int_colData(x)$colPairs)
-    keys <- ifelse(names == "connectivities", "neighbors", sub(
-        paste0(suffix, "$"), "", names
-    ))
+    keys <- ifelse(names == "connectivities", "neighbors",
+        sub(paste0(suffix, "$"), "", names))
     sent <- if (is.null(named)) names
     else ifelse(keys == "neighbors", "connectivities", paste0(keys, suffix))
     wanted <- is.null(named) | keys %in% c(named, "spatial_neighbors")
@@ -242,75 +269,34 @@ plain_pairs <- function(x, named = NULL) {
     ))
 }
 
-# What Python needs of an object: the matrix that is named, the matrices of raw
-# counts that `counts_layer` names, and the rest, with further columns. `word` is
-# what the caller calls the name of the matrix.
-read_object <- function(x, assay.type = NULL, assay = NULL, layer = NULL,
-        counts_layer = NULL, word = NULL, named = NULL, files = TRUE,
-        obs = NULL, var = NULL) {
-    given <- list(assay.type = assay.type, assay = assay, layer = layer,
-        counts_layer = counts_layer)
-    seurat <- inherits(x, "Seurat")
-    wrong <- if (seurat) "assay.type" else if (has_samples(x)) "layer"
-    else names(given)
-    remedy <- if (seurat) "name the matrix of x with assay = and layer =."
-    else if (has_samples(x)) "name the matrix of x with assay.type =."
-    else "x is a matrix: put it into a SummarizedExperiment."
-    for (name in wrong)
-        if (!is.null(given[[name]]))
-            refuse(name, " has no meaning here: ", remedy)
-    has <- contents_of(x, assay = assay)
-    has$obs[names(obs)] <- obs
-    has$var[names(var)] <- var
-    if (!is.null(has$unused))
-        say_once(has$unused)
-    asked <- if (seurat) layer else if (is.null(assay.type)) assay else assay.type
-    if (is.null(word))
-        word <- if (seurat) "layer" else if (is.null(assay)) "assay.type"
-        else "assay"
-    place <- which_assay(asked, has, word)
-    asked_before <- records_named(has$records)
-    named <- c(character(), named, texts(asked_before))
-    of_structures <- intersect(has$names, unlist(lapply(asked_before,
-        function(record) record$structure$layer)))
-    counts <- function(name) {
-        at <- which_assay(name, has, "counts_layer") # refused before it is read
-        plain_matrix(has$matrix(at), paste0("counts_layer \"", name, "\""))
-    }
-    plain_parts(
-        plain_matrix(has$matrix(place), has$label(place), files), has, named,
-        lapply(stats::setNames(nm = union(counts_layer, of_structures)), counts),
-        if (is(x, "SingleCellExperiment")) plain_pairs(x, named) else list()
-    )
-}
-
 # What an object has, by its class: names of matrices and where they are, the
 # matrix of a place, tables, reduced dimensions and records.
 contents_of <- function(x, assay = NULL) {
     if (is(x, "SummarizedExperiment")) contents_of_experiment(x)
     else if (is(x, "ExpressionSet")) contents_of_set(x)
     else if (inherits(x, "Seurat")) contents_of_seurat(x, assay)
-    else contents_of_matrix(x)
-}
-
-contents_of_matrix <- function(x) {
-    if (length(dim(x)) != 2L)
-        refuse("x", " is a ", class(x)[1L], ": it must be a matrix of genes x ",
-            "samples, a SummarizedExperiment, an ExpressionSet or a Seurat ",
-            "object.")
-    list(of = "matrix", names = "x", default = "x", matrix = function(place) x,
+    else if (length(dim(x)) == 2L) list(
+        of = "matrix", names = "x", default = "x", matrix = function(place) x,
         label = function(place) "x", genes = gene_names(x),
         var = empty(nrow(x)), obs = empty(ncol(x)), cells = colnames(x))
+    else refuse("x", " is a ", class(x)[1L], ": it must be a matrix of genes x ",
+        "samples, a SummarizedExperiment, an ExpressionSet or a Seurat object.")
 }
 
+# What reads AnnData calls log-normalised values X.
 contents_of_experiment <- function(x) {
-    names <- assay_names(x)
+    assays <- SummarizedExperiment::assays(x, withDimnames = FALSE)
+    names <- names(as.list(assays)) %or% character(length(assays))
+    unnamed <- which(names %in% c(NA, ""))
+    names[unnamed] <- unnamed
     has <- list(
         of = "SummarizedExperiment", names = names, where = "an assay of x",
-        default = "logcounts", maker = "scuttle::logNormCounts(x)",
+        word = "assay.type", default = c("logcounts", "X",
+            if (length(names) == 1L) names[unnamed]),
+        maker = if ("counts" %in% names) "; scuttle::logNormCounts(x) makes it",
         matrix = function(place)
             SummarizedExperiment::assay(x, place, withDimnames = FALSE),
-        label = function(place) called_assay(names, place),
+        label = function(place) paste0("assay \"", names[place], "\""),
         genes = gene_names(x),
         var = SummarizedExperiment::rowData(x, use.names = FALSE),
         obs = no_names(SummarizedExperiment::colData(x)),
@@ -333,7 +319,7 @@ contents_of_set <- function(x) {
     names <- Biobase::assayDataElementNames(x)
     list(
         of = "ExpressionSet", names = names, where = "in assayData(x)",
-        default = "exprs",
+        word = "assay.type", default = "exprs",
         matrix = function(place) Biobase::assayDataElement(x, names[place]),
         label = function(place) paste0("assayData \"", names[place], "\""),
         genes = gene_names(Biobase::exprs(x)), var = Biobase::fData(x),
@@ -342,43 +328,17 @@ contents_of_set <- function(x) {
     )
 }
 
-assay_names <- function(x) {
-    assays <- SummarizedExperiment::assays(x, withDimnames = FALSE)
-    names <- names(as.list(assays))
-    if (is.null(names)) character(length(assays))
-    else replace(names, is.na(names), "")
-}
-
-called_assay <- function(names, place) paste0(
-    "assay ", if (nzchar(names[place])) paste0("\"", names[place], "\"")
-    else place
-)
-
-# Which of the matrices is meant, by its name or its number: without either the
-# default, or the only one where it has no name.
+# Which of the matrices is meant, by its name or its number; NULL: a usual one.
 which_assay <- function(asked, has, word) {
-    names <- has$names
-    if (is.null(asked) && identical(names, "")) {
-        say_once("The only assay of x has no name: it is read as ",
-            has$default, ".")
-        return(1L)
-    }
-    if (is.numeric(asked) && length(asked) == 1L && asked %in% seq_along(names))
-        return(as.integer(asked))
-    name <- if (is.null(asked)) has$default else asked
-    if (is_string(name) && name %in% names)
-        return(match(name, names))
-    unnamed <- which(!nzchar(names))
-    refuse(
-        word, " = ", deparse1(name), " is not ", has$where, ": ",
-        listed(replace(names, unnamed, unnamed)),
-        if (length(unnamed)) paste0("; those without a name have numbers, as ",
-            word, " = ", unnamed[1L]),
-        if (identical(name, has$default) && !is.null(has$maker)) paste0("; ",
-            has$maker, " makes it, or name a log-normalised one with ",
-            word, " ="),
-        "."
-    )
+    name <- asked %or% c(intersect(has$default, has$names), has$default)[1L]
+    place <- if (is_string(name)) match(name, has$names)
+    else if (is.numeric(name) && length(name) == 1L)
+        match(name, seq_along(has$names))
+    if (isTRUE(place > 0L))
+        return(place)
+    refuse(word, " = ", deparse1(name), " is not ", has$where, ": ",
+        listed(has$names), if (any(name %in% has$default)) paste0(has$maker,
+            "; name a log-normalised one with ", word, " ="), ".")
 }
 
 # What Python needs of an object whose matrix is that of raw counts, and the
@@ -402,8 +362,8 @@ is_result <- function(x) is(x, "GLFSResult")
 # Records of results, from where their class keeps them; a matrix gives the
 # record alone.
 records_of <- function(x, key, argument, wanted) {
-    if (is(x, "SummarizedExperiment") || is(x,
-        "DataFrame")) S4Vectors::metadata(x)
+    if (is(x, "SummarizedExperiment") || is(x, "DataFrame"))
+        S4Vectors::metadata(x)
     else if (is(x, "ExpressionSet")) Biobase::notes(x)
     else if (inherits(x, "Seurat")) methods::slot(x, "misc")
     else if (is_result(x)) stats::setNames(list(x), key)
@@ -421,24 +381,25 @@ write_object <- function(x, result, assay = NULL) {
         Biobase::fData(x) <- with_values(Biobase::fData(x), result, "var")
         Biobase::pData(x) <- with_values(Biobase::pData(x), result, "obs")
         Biobase::notes(x) <- with_records(Biobase::notes(x), result)
-        x
-    } else if (has_samples(x)) {
+        return(x)
+    }
+    if (is(x, "SummarizedExperiment")) {
         SummarizedExperiment::rowData(x) <- with_values(
             SummarizedExperiment::rowData(x), result, "var")
         SummarizedExperiment::colData(x) <- with_values(
             SummarizedExperiment::colData(x), result, "obs")
         S4Vectors::metadata(x) <- with_records(S4Vectors::metadata(x), result)
-        x
-    } else if (ncol(result$var) > 0L && ncol(result$obs) == 0L) {
-        S4Vectors::metadata(result$var) <- result$records
-        result$var
-    } else {
-        record <- result$records[[1L]]
-        rownames(result$obs) <- colnames(x)
-        record$rowData <- if (ncol(result$var) > 0L) result$var
-        record$colData <- if (ncol(result$obs) > 0L) result$obs
-        record
+        return(x)
     }
+    if (ncol(result$var) > 0L && ncol(result$obs) == 0L) {
+        S4Vectors::metadata(result$var) <- result$records
+        return(result$var)
+    }
+    record <- result$records[[1L]]
+    rownames(result$obs) <- colnames(x)
+    record$rowData <- if (ncol(result$var) > 0L) result$var
+    record$colData <- if (ncol(result$obs) > 0L) result$obs
+    record
 }
 
 # A table with columns in place of former ones, and without those that are gone.
@@ -451,12 +412,11 @@ with_values <- function(table, result, name) {
 
 # Each key once, though objects that were bound may bring it twice.
 with_records <- function(records, result) {
-    if (is.null(names(records)))
-        names(records) <- character(length(records))
-    again <- duplicated(names(records)) & names(records) %in%
-        names(result$records)
+    names(records) <- names(records) %or% character(length(records))
+    new <- names(result$records)
+    again <- duplicated(names(records)) & names(records) %in% new
     records <- records[!(again | names(records) %in% result$gone$uns)]
-    records[names(result$records)] <- result$records
+    records[new] <- result$records
     records
 }
 
@@ -466,13 +426,13 @@ no_names <- function(table) {
     rownames(table) <- NULL
     table
 }
+
 # Seurat objects without a class definition of Seurat, whose package is
 # suggested.
 seurat_assay <- function(x, assay) {
     if (!requireNamespace("SeuratObject", quietly = TRUE))
         glfs_stop("Seurat objects need the R package SeuratObject.")
-    if (is.null(assay))
-        assay <- assay_of_results(x)
+    assay <- assay %or% assay_of_results(x)
     check_string(assay, "assay")
     if (!assay %in% SeuratObject::Assays(x))
         refuse("assay", " = \"", assay, "\" is not an assay of x: ",
@@ -496,29 +456,23 @@ assay_of_results <- function(x) {
 }
 
 contents_of_seurat <- function(x, assay) {
-    assay <- seurat_assay(x, assay)
-    layers <- seurat_layers(x[[assay]])
-    others <- setdiff(SeuratObject::Assays(x), assay)
-    # Version 4 of SeuratObject calls a layer a slot.
-    old <- utils::packageVersion("SeuratObject") < "5.0.0"
-    matrix <- function(place) {
-        asked <- stats::setNames(layers[place], if (old) "slot" else "layer")
-        values <- do.call(SeuratObject::GetAssayData, c(list(x[[assay]]),
-            as.list(asked)))
-        seurat_whole(values, layers[place], x[[assay]], assay)
-    }
+    name <- seurat_assay(x, assay)
+    assay <- x[[name]]
+    layers <- seurat_layers(assay)
+    others <- setdiff(SeuratObject::Assays(x), name)
     list(
-        of = "Seurat", names = layers, default = "data",
-        where = paste0("in assay \"", assay, "\""),
+        of = "Seurat", names = layers, word = "layer", default = "data",
+        where = paste0("in assay \"", name, "\""),
         # Version 5 may keep the samples of every file in a layer of its own.
         maker = if (any(startsWith(layers, "data.")))
-            paste0("x[[\"", assay, "\"]] <- JoinLayers(x[[\"", assay, "\"]])")
-        else "NormalizeData(x)",
+            paste0("; run x[[\"", name, "\"]] <- JoinLayers(x[[\"", name, "\"]])")
+        else "; NormalizeData(x) makes it",
         unused = if (length(others) > 0L)
             paste0("Other assays are not used: ", listed(others), "."),
-        matrix = matrix, label = function(place)
-            paste0("layer \"", layers[place], "\" of assay \"", assay, "\""),
-        genes = gene_names(x[[assay]]), var = x[[assay]][[]],
+        matrix = function(place) seurat_matrix(assay, layers[place]),
+        label = function(place)
+            paste0("layer \"", layers[place], "\" of assay \"", name, "\""),
+        genes = gene_names(assay), var = assay[[]],
         obs = no_names(x[[]]), cells = colnames(x),
         reduced = lapply(stats::setNames(nm = SeuratObject::Reductions(x)),
             function(name) SeuratObject::Embeddings(x[[name]])),
@@ -526,21 +480,25 @@ contents_of_seurat <- function(x, assay) {
     )
 }
 
-# Scaled data may be missing, or be there for some genes.
-seurat_whole <- function(matrix, layer, assay, name) {
-    there <- intersect(rownames(assay), rownames(matrix))
-    if (length(there) < nrow(assay))
-        refuse("layer", " = \"", layer, "\" of assay \"", name, "\" has ",
-            length(there), " of ", nrow(assay), " genes: run ScaleData(x, ",
-            "features = rownames(x)), or choose another.")
-    matrix[rownames(assay), , drop = FALSE]
-}
+# Version 4 of SeuratObject calls a layer a slot, and has no function `Layers`.
+is_old_seurat <- function() utils::packageVersion("SeuratObject") < "5.0.0"
 
 seurat_layers <- function(assay) {
-    if (utils::packageVersion("SeuratObject") < "5.0.0")
-        return(c("counts", "data", "scale.data"))
-    # `::` would name a function that version 4 does not have.
-    getExportedValue("SeuratObject", "Layers")(assay)
+    if (is_old_seurat()) c("counts", "data", "scale.data")
+    else getExportedValue("SeuratObject", "Layers")(assay)
+}
+
+# Scaled data may be missing, or be there for some genes.
+seurat_matrix <- function(assay, layer) {
+    asked <- stats::setNames(list(assay, layer),
+        c("", if (is_old_seurat()) "slot" else "layer"))
+    matrix <- do.call(SeuratObject::GetAssayData, asked)
+    n <- length(intersect(rownames(assay), rownames(matrix)))
+    if (n < nrow(assay))
+        refuse("layer", " = \"", layer, "\" has ", n, " of ", nrow(assay),
+            " genes: run ScaleData(x, features = rownames(x)), or choose ",
+            "another.")
+    matrix[rownames(assay), , drop = FALSE]
 }
 
 write_seurat <- function(x, result, assay) {

@@ -1,13 +1,3 @@
-#' Find genes in a vendor's list or an annotation
-#'
-#' Symbols change. A gene is looked for by its Ensembl id, then by its symbol,
-#' by another official symbol that it has or had, by an alias, and at last
-#' without regard to upper and lower case. A name that could be several genes is
-#' not decided: it is listed with its candidates.
-#'
-#' @inheritParams glfs_select_genes
-#' @inherit glfs_select_genes return
-#' @inheritSection glfs_select_genes Errors
 #' @seealso [glfs_order_panel()], which does this for the genes of a panel.
 #' @examples
 #' x <- glfs_resolve_genes(glfs_example())
@@ -22,20 +12,7 @@
 #' @name glfs_resolve_genes
 NULL
 
-#' Order a panel
-#'
-#' Checks every gene of a panel, replaces those that cannot be ordered, and
-#' writes the order in the form of its platform, with the single-cell reference
-#' that 10x Genomics takes with one.
-#'
-#' A gene cannot be ordered if the list of the platform has no probes for it, or
-#' too few; if its name may be several genes, or is damaged; if it lacks an
-#' Ensembl id that the order needs; if it is the same gene as one before it
-#' under another name; or if a limit rules it out beside the genes before it.
-#'
-#' @inheritParams glfs_evaluate_panel
 #' @inheritParams glfs_resolve_genes
-#' @inheritParams glfs_select_genes
 #' @param x For `glfs_order_panel()` an object of the kinds that
 #'   [glfs_select_genes()] takes. For `glfs_write_order()` its value, the record
 #'   of it, or an object with a selection. For `glfs_write_reference()` an
@@ -47,8 +24,6 @@ NULL
 #' @return `glfs_order_panel()`: the object, with columns and a record as of
 #'   [glfs_select_genes()]. A message tells the genes that cannot be ordered.
 #'   `glfs_write_order()` and `glfs_write_reference()`: `path`, invisibly.
-#'
-#' @inheritSection glfs_select_genes Errors
 #'
 #' @section Files: `"xenium_v1"` and `"xenium_prime"`: `.csv` with the columns
 #'   `Gene,Ensembl ID,Probe sets,Force`. `"merscope"`: `.csv`. `"cosmx"`:
@@ -62,8 +37,7 @@ NULL
 #'   `max_bytes` some of them are drawn: of the types with most cells fewer, and
 #'   of rare types all.
 #'
-#' @seealso [glfs_read_panel()], which reads an order back, and
-#'   `vignette("xenium_order")`.
+#' @seealso [glfs_read_panel()], which reads an order back.
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
 #' vendor <- setdiff(rownames(x), "CST3")
@@ -97,22 +71,19 @@ NULL
 glfs_write_order <- function(x, path, platform = NULL, key = NULL,
     overwrite = FALSE, assay.type = NULL, assay = NULL, layer = NULL) {
     check_string(path, "path")
-    if (!is.null(key))
-        check_string(key, "key")
     place <- list(assay.type = assay.type, assay = assay, layer = layer)
-    parts <- if (has_samples(x))
-        prepared("write_order", x, Filter(Negate(is.null),
-            c(place, list(key = key))))$parts
-    records <- if (is.null(parts)) plain_records(records_of(
+    asked <- if (has_samples(x))
+        prepared("write_order", x, Filter(Negate(is.null), place))
+    records <- if (is.null(asked)) plain_records(records_of(
         x, last_key(x, "order", key), "x", "a result of glfs_order_panel()"))
-    if (is.null(parts) && length(records$items) == 0L)
+    if (is.null(asked) && length(records) == 0L)
         refuse("x", " has no order: run glfs_order_panel() first.")
-    call_python(
-        "write_order",
-        adata = parts, records = records, path = path,
-        platform = platform_name(platform), key = key, overwrite = overwrite,
-        of = c(parts$of, "matrix")[1L]
-    )
+    if (is_record(platform))
+        platform <- platform[["name"]] %or% refuse("platform",
+            " has no name: give glfs_platform(name = ).")
+    call_python("write_order", adata = asked$parts, records = records,
+        path = path, platform = platform, key = key, overwrite = overwrite,
+        of = asked$of %or% "matrix")
     invisible(path)
 }
 
@@ -129,15 +100,11 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
     columns <- as_columns("write_reference", list(labels = labels), x)
     parts <- read_counts(x, counts_layer, obs = columns$samples)
     parts$layers <- stats::setNames(list(parts$X), counts_layer)
-    if (is.null(random_state))
-        random_state <- sample.int(.Machine$integer.max, 1L)
-    call_python(
-        "write_reference",
-        adata = parts, path = path,
-        labels = columns$options$labels, counts_layer = counts_layer,
-        ids = ids, symbols = symbols, max_bytes = max_bytes,
-        random_state = random_state, overwrite = overwrite, of = parts$of
-    )
+    call_python("write_reference", adata = as_cells(parts), path = path,
+        labels = columns$options$labels, counts_layer = counts_layer, ids = ids,
+        symbols = symbols, max_bytes = max_bytes, random_state = random_state
+            %or% sample.int(.Machine$integer.max, 1L),
+        overwrite = overwrite, of = parts$of)
     invisible(path)
 }
 
@@ -183,22 +150,9 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
 glfs_read_panel <- function(path, column = NULL, sheet = NULL,
     set_name = NULL) {
     check_string(path, "path")
-    found <- call_python(
-        "read_panel",
-        path = path, column = column, sheet = sheet,
-        set_name = set_name
-    )
-    table <- found$table
-    rownames(table) <- table$gene
-    S4Vectors::metadata(table) <- found$about
-    table
-}
-
-# The platform itself says nothing that a file holds.
-platform_name <- function(platform) {
-    if (!is_record(platform))
-        return(platform)
-    if (is.null(platform[["name"]]))
-        refuse("platform", " has no name: give glfs_platform(name = ).")
-    platform[["name"]]
+    panel <- call_python("read_panel", path = path, column = column,
+        sheet = sheet, set_name = set_name)
+    rownames(panel$table) <- panel$table$gene
+    S4Vectors::metadata(panel$table) <- panel$about
+    panel$table
 }

@@ -24,17 +24,6 @@
 #'   - genes to be predicted: names (a single gene as a list), a logical column
 #'     of `rowData()`, or a file, as [glfs_read_panel()] reads it;
 #'   - several of these with weights: `c(structure = 1, cell_type = 2)`.
-#' @param cell_weights Weight of each sample in the target: a numeric vector or
-#'   a column of `colData()`. Labels instead of numbers: all labels count alike,
-#'   so rare types count as much as frequent ones.
-#' @param include,exclude Genes that must be, or cannot be, in the panel: names,
-#'   one logical value for each, logical columns of `rowData()`, or families of
-#'   human and mouse genes: `"mitochondrial"`, `"ribosomal"`, `"haemoglobin"`,
-#'   `"tcr"`, `"bcr"`, `"sex"`, `"cell_cycle"`, `"proliferation"`,
-#'   `"housekeeping"`, `"heat_shock"`, `"dissociation"`, `"cytoskeleton"`,
-#'   `"translation"`, `"common_markers"`. For genes by pattern
-#'   pass `grep("^AC[0-9]", rownames(x), value = TRUE)`. Excluded genes still
-#'   count as structure.
 #' @param objective,lam `"error"`; or `"exact"`, the original GLFS (Wang and
 #'   Goldenberg 2014), which minimises a variance with a penalty `lam` on the
 #'   weights of the genes; or `"printed"`, the last formula of that paper.
@@ -48,7 +37,8 @@
 #'   `"neighbors"` takes `colPair(x, "connectivities")`. NULL: computed.
 #' @param assay.type,assay Assay of a SummarizedExperiment or element of
 #'   `assayData` of an ExpressionSet, by either word; for a Seurat object
-#'   `assay` alone. NULL: `"logcounts"`, `"exprs"`, or the default assay.
+#'   `assay` alone. NULL: `"logcounts"`, or `"X"`
+#'   as files of AnnData have it, `"exprs"`, or the default assay.
 #' @param layer Layer (slot) of the assay of a Seurat object. NULL: `"data"`.
 #'
 #' @details Panels are nested: the first k genes of a larger panel are the panel
@@ -95,14 +85,6 @@
 #' @name glfs_select_genes
 NULL
 
-#' Stability of a selection under subsampling
-#'
-#' Repeats a selection of `x` on random subsamples with its own parameters.
-#' Where `x` has no selection, as a matrix, the parameters are given here.
-#'
-#' @inheritParams glfs_select_genes
-#' @inherit glfs_select_genes return
-#' @inheritSection glfs_select_genes Errors
 #' @param ... Arguments of [glfs_select_genes()] in place of those of the
 #'   selection, such as `n_genes`.
 #' @param BPPARAM A parameter of BiocParallel, such as
@@ -117,16 +99,6 @@ NULL
 #' @name glfs_stability
 NULL
 
-#' Evaluate panels of genes
-#'
-#' Structure preserved needs no labels and is on one scale for every panel of
-#' the same cells: 0 without genes and 1 with all of them. A value of 0.3 can be
-#' good: few genes do not preserve what twenty thousand do. Random panels, the
-#' best panel and a bound of the same size are reported with it.
-#'
-#' @inheritParams glfs_select_genes
-#' @inherit glfs_select_genes return
-#' @inheritSection glfs_select_genes Errors
 #' @param panel Names of genes, or one logical value each; or one string: the
 #'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
 #'   single gene; or a table of [glfs_read_panel()], which tells the forms of
@@ -194,18 +166,6 @@ NULL
 #' @name glfs_structure
 NULL
 
-#' Add genes to a panel, or replace genes that failed
-#'
-#' The genes of the panel, such as one of a catalogue, stay, but for those to
-#' drop. Genes are added that preserve most next to them, within everything that
-#' the panel was chosen with. Genes of the panel that are not in the data stay in
-#' it, and count for nothing. The result is a selection like that of
-#' [glfs_select_genes()], with what is below besides.
-#'
-#' @inheritParams glfs_evaluate_panel
-#' @inheritParams glfs_select_genes
-#' @inherit glfs_select_genes return
-#' @inheritSection glfs_select_genes Errors
 #' @examples
 #' x <- glfs_extend_panel(glfs_example(), c("CD3D", "LYZ", "NKG7"), 8)
 #' glfs_result(x, "glfs_extended")$table
@@ -216,28 +176,10 @@ NULL
 #' @name glfs_extend_panel
 NULL
 
-#' Search for the best panel of the size of a panel
+#' @details The certificates of the selection and the last `optimality` of its
+#' record are sharpened. A better panel is stored under the key of the selection
+#' and `_best`, such as `glfs_best`, as a selection.
 #'
-#' Branch and bound compares all panels of this size, within everything that the
-#' panel was chosen with: genes that must or cannot be in, limits, platform and
-#' batches. Where it ends within `time_limit`, the best panel is proven, and so
-#' is which genes every best panel has. Otherwise there is a bound. A panel that
-#' is no selection of the default objective is compared with all panels of its
-#' size, and is left as it is.
-#'
-#' The best panel preserves most of the structure of these cells. It need not
-#' predict labels best, and other cells may have another one:
-#' [glfs_stability()] repeats a selection on subsamples. Best panels of
-#' different sizes are not nested.
-#'
-#' The certificates of the selection and the last `optimality` of its record are
-#' sharpened. A better panel is stored under the key of the selection and
-#' `_best`, such as `glfs_best`, as a selection.
-#'
-#' @inheritParams glfs_evaluate_panel
-#' @inheritParams glfs_select_genes
-#' @inherit glfs_select_genes return
-#' @inheritSection glfs_select_genes Errors
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 5)
 #' x <- glfs_prove_panel(x)
@@ -246,19 +188,6 @@ NULL
 #' @name glfs_prove_panel
 NULL
 
-#' Explain each gene of a panel, and why others are not in it
-#'
-#' For every gene where it is expressed, its role in the panel, the loss without
-#' it, and its substitutes. A gene may fail: a substitute contributes to the
-#' panel as the gene did, next to all other genes of the panel. It need not be
-#' the gene that is most correlated. A message names the genes that add nothing.
-#' With `genes` any gene is explained: its rank, what predicts it, and why it is
-#' not in the panel.
-#'
-#' @inheritParams glfs_evaluate_panel
-#' @inheritParams glfs_select_genes
-#' @inherit glfs_select_genes return
-#' @inheritSection glfs_select_genes Errors
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
 #' x <- glfs_explain_panel(x, labels = x$bulk_labels, genes = c("LYZ", "CD3E"))

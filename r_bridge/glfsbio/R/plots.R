@@ -37,68 +37,52 @@
 glfs_plot_panel <- function(x, key = "glfs") {
     preserved <- record_of(x, "selection", key, "preserved")$preserved
     selection <- suppressMessages(selection_of(x, key))
-    if (length(selection$genes) < selection$n)
-        refuse(
-            "x", " has ", length(selection$genes), " of the ", selection$n,
-            " genes of the selection \"", key, "\": use the object with all ",
-            "of them."
-        )
     genes <- selection$genes
+    if (length(genes) < selection$n)
+        refuse("x", " has ", length(genes), " of the ", selection$n, " genes ",
+            "of the selection \"", key, "\": use the object with all of them.")
     table <- data.frame(gene = factor(genes, genes),
         preserved = preserved[selection$ranks])
-    plot_of(table, "gene", "preserved") +
-        ggplot2::geom_line(group = 1) +
-        ggplot2::geom_point() +
-        share_axis("structure preserved") +
-        ggplot2::labs(x = NULL) +
-        ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90,
-            hjust = 1, vjust = 0.5))
+    plot_of(table, "gene", "preserved", "structure preserved") +
+        ggplot2::geom_line(group = 1) + ggplot2::geom_point() + upright() +
+        ggplot2::labs(x = NULL)
 }
 
 #' @rdname glfs_plot_panel
 #' @export
 glfs_plot_curve <- function(x, key = NULL,
-    measures = c("preserved", "accuracy", "macro_f1")) {
+        measures = c("preserved", "accuracy", "macro_f1")) {
     table <- measures_of(x, "evaluation", key, measures)
     if (!anyDuplicated(table[c("measure", "panel")]))
         refuse("x", " has an evaluation of one size: run ",
             "glfs_evaluate_panel() with sizes.")
-    plot <- plot_of(table, "n_genes", "value", colour = "measure") +
-        ggplot2::geom_line() +
-        ggplot2::geom_point(size = 1) +
-        share_axis("share") +
-        ggplot2::labs(x = "genes", colour = NULL, caption = read_by(table))
-    if (nlevels(table$panel) > 1L)
-        plot <- plot + ggplot2::facet_wrap("panel")
-    plot
+    plot_of(table, "n_genes", "value", "share", colour = "measure") +
+        ggplot2::geom_line() + ggplot2::geom_point(size = 1) +
+        ggplot2::labs(x = "genes", colour = NULL, caption = read_by(table)) +
+        if (nlevels(table$panel) > 1L) ggplot2::facet_wrap("panel")
 }
 
 #' @rdname glfs_plot_panel
 #' @export
 glfs_plot_labels <- function(x, key = NULL, reading = "knn") {
-    if (!isTRUE(reading %in% c("knn", "laprls")))
-        refuse("reading", " must be \"knn\" or \"laprls\".")
     record <- record_of(x, "evaluation", key, "confusion")
     table <- as.data.frame(record$confusion)
+    if (!isTRUE(reading %in% table$reading))
+        refuse("reading", " must be one of ", listed(unique(table$reading)),
+            ": glfs_evaluate_panel() reads labels by its measures.")
     table <- table[table$reading == reading, ]
-    if (nrow(table) == 0L)
-        refuse("x", " has no labels by ", reading, ": run ",
-            "glfs_evaluate_panel() with measures = \"", reading, "\".")
-    labels <- unique(table$label)
     for (column in c("label", "predicted"))
-        table[[column]] <- factor(table[[column]], labels)
+        table[[column]] <- factor(table[[column]], unique(table$label))
     table$share <- table$n_cells / stats::ave(table$n_cells, table$label,
         FUN = sum)
     measure <- paste0("accuracy", if (reading != "knn") paste0("_", reading))
     measures <- as.data.frame(record$measures)
     plot_of(table, "predicted", "label", fill = "share") +
-        ggplot2::geom_tile() +
+        ggplot2::geom_tile() + upright() +
         ggplot2::scale_fill_viridis_c(limits = 0:1) +
         ggplot2::scale_y_discrete(limits = rev) +
         ggplot2::labs(
-            caption = read_by(measures[measures$measure == measure, ])) +
-        ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90,
-            hjust = 1, vjust = 0.5))
+            caption = read_by(measures[measures$measure == measure, ]))
 }
 
 #' @rdname glfs_plot_panel
@@ -119,13 +103,11 @@ glfs_plot_comparison <- function(x, key = NULL, measures = NULL) {
 measures_of <- function(x, kind, key, measures) {
     table <- as.data.frame(record_of(x, kind, key, "measures")$measures)
     all <- unique(table$measure)
-    if (!is.null(measures) &&
-            !(is.character(measures) && any(measures %in% all)))
+    if (!is.null(measures) && !any(measures %in% all))
         refuse("measures", " must be names of measures of the evaluation: ",
             listed(all), ".")
-    shown <- if (is.null(measures)) all else intersect(measures, all)
-    table <- table[table$measure %in% setdiff(shown, "preserved_in_batch") &
-        !is.na(table$value), ]
+    shown <- intersect(measures %or% all, setdiff(all, "preserved_in_batch"))
+    table <- table[table$measure %in% shown & !is.na(table$value), ]
     table$measure <- factor(table$measure, shown)
     table$panel <- factor(table$panel, unique(table$panel))
     table
@@ -139,28 +121,26 @@ read_by <- function(table) {
         paste0("Labels by ", paste(readings, collapse = "; "))
 }
 
-plot_of <- function(table, x, y, ...) {
+# A plot of columns of a table; with `share` from 0 to 1 along y.
+plot_of <- function(table, x, y, share = NULL, ...) {
     columns <- lapply(c(x = x, y = y, ...), as.name)
-    ggplot2::ggplot(table, do.call(ggplot2::aes, columns)) + ggplot2::theme_bw()
+    ggplot2::ggplot(table, do.call(ggplot2::aes, columns)) +
+        ggplot2::theme_bw() + if (!is.null(share))
+            ggplot2::scale_y_continuous(share, limits = 0:1)
 }
 
-share_axis <- function(name)
-    ggplot2::scale_y_continuous(name, limits = 0:1)
+upright <- function() ggplot2::theme(axis.text.x =
+    ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5))
 
 # A record with the element that is plotted.
 record_of <- function(x, kind, key, element) {
     if (!requireNamespace("ggplot2", quietly = TRUE))
-        glfs_stop(
-            "Plots need the R package ggplot2: install.packages(\"ggplot2\")."
-        )
+        glfs_stop("Plots need ggplot2: install.packages(\"ggplot2\").")
     key <- last_key(x, kind, key, element)
     record <- if (is_result(x)) x else results_of(x)[[key]]
     if (is.null(record[[element]]))
-        refuse(
-            "x", " has no ", element, " under \"", key, "\": run ",
-            writers[[kind]], "()",
-            if (kind == "comparison") " with several panels",
-            if (element == "confusion") " with labels", " first."
-        )
+        refuse("x", " has no ", element, " under \"", key, "\": run ",
+            writers[[kind]], "()", switch(element, confusion = " with labels"),
+            if (kind == "comparison") " with several panels", " first.")
     record
 }

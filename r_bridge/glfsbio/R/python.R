@@ -4,22 +4,22 @@ session <- new.env(parent = emptyenv())
 # By the bridge of a Python that has started this R.
 attach_rpy2 <- function(answer) {
     session$call <- function(target, arguments, of)
-        answer(target, for_python(arguments, identity), of)
+        answer(target, packed(arguments), of)
     invisible(NULL)
 }
 
 attach_reticulate <- function() {
     reticulate::py_run_string(import_installed, local = TRUE)
     calls <- reticulate::import("glfs_bio.rbridge.calls", convert = FALSE)
-    session$call <- function(target, arguments, of) reticulate::py_to_r(
-        calls$answer(target, for_python(arguments, reticulate::r_to_py), of))
+    session$call <- function(target, arguments, of) {
+        sent <- packed(arguments, reticulate::r_to_py)
+        reticulate::py_to_r(calls$answer(target, sent[[1L]], sent[[2L]], of))
+    }
 }
 
 # Whether Python has started this R, by rpy2's mark.
-embedded <- function() {
-    started <- Sys.getenv("PYTHON_SESSION_INITIALIZED")
-    grepl(paste0("current_pid=", Sys.getpid(), ":"), started, fixed = TRUE)
-}
+embedded <- function() grepl(paste0("current_pid=", Sys.getpid(), ":"),
+    Sys.getenv("PYTHON_SESSION_INITIALIZED"), fixed = TRUE)
 
 #' Connect R with a Python that has glfs_bio
 #'
@@ -78,9 +78,9 @@ choose_python <- function(python = NULL) {
     if (dir.exists(environment_folder()))
         return(find_python(environment_folder()))
     variables <- c("RETICULATE_PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX")
-    for (place in c(Sys.getenv(variables), Sys.which("python3"))) {
+    for (place in Filter(nzchar, c(Sys.getenv(variables), Sys.which("python3")))) {
         python <- tryCatch(find_python(place), glfs_error = function(e) NULL)
-        if (nzchar(place) && !is.null(python) && has_package(python))
+        if (!is.null(python) && is.null(why_not(python)))
             return(python)
     }
     find_python(provided_environment())
@@ -90,59 +90,54 @@ find_python <- function(python, source = "python") {
     check_string(python, source)
     python <- path.expand(python)
     inside <- if (.Platform$OS.type == "windows")
-        c("python.exe", file.path("Scripts", "python.exe"))
-    else file.path("bin", c("python", "python3"))
+        c("python.exe", "Scripts/python.exe") else c("bin/python", "bin/python3")
     files <- if (dir.exists(python)) file.path(python, inside) else python
     file <- Find(file.exists, files)
     if (is.null(file))
         refuse(source, " = \"", python, "\" is neither a Python executable nor a ",
-            "folder with ", inside[1L], ": ", if (in_cache(python))
-                "glfs_install(renew = TRUE) makes it again."
-            else paste0("create it with 'python3 -m venv ", python, "'."))
+            "folder with ", inside[1L], ".", made_again(python, paste0(
+                " Create it with: python3 -m venv ", python)))
     # Not normalizePath(): a virtual environment is known by its link.
-    file.path(normalizePath(dirname(file)), basename(file))
+    file <- file.path(normalizePath(dirname(file)), basename(file))
+    if (is.na(iconv(file))) # reticulate would fail without a reason
+        glfs_stop("R's locale cannot read the path ", file, ": start R with ",
+            "LC_ALL=C.UTF-8, or have Python elsewhere, by R_USER_CACHE_DIR.")
+    file
 }
 
 # What a command prints, in a process of its own: R's library path would give
 # Python the wrong libpython.
-run_command <- function(command, arguments) {
-    tryCatch(
-        withr::with_envvar(c(LD_LIBRARY_PATH = NA), suppressWarnings(
-            system2(command, shQuote(arguments), stdout = TRUE, stderr = TRUE)
-        )),
-        error = function(e) structure(conditionMessage(e), status = 127L)
-    )
-}
+run_command <- function(command, arguments) tryCatch(
+    withr::with_envvar(c(LD_LIBRARY_PATH = NA), suppressWarnings(
+        system2(command, shQuote(arguments), stdout = TRUE, stderr = TRUE))),
+    error = function(e) structure(conditionMessage(e), status = 127L))
 
-# Whether this Python has the package, with what it prints where it does not run.
-# Not in this R: a Python that lacks the package would stay.
-has_package <- function(python) {
-    output <- run_command(python, c("-c", paste0(
-        "import sys; from importlib.util import find_spec; ",
-        "sys.path = [p for p in sys.path if p]; ", # not the working directory
-        "print(find_spec('glfs_bio') is not None)"
-    )))
-    answer <- as.logical(c(NA, output)[length(output) + 1L])
-    structure(isTRUE(answer),
-        output = if (is.na(answer)) paste(output, collapse = "\n"))
+# What a Python prints that does not run, or lacks the package; else NULL. Not in
+# this R, where it would stay, nor from the working directory.
+why_not <- function(python) {
+    output <- with_python(python, run_command(python, c("-c", paste(
+        "import sys; from importlib.util import find_spec;",
+        "sys.path = [p for p in sys.path if p];",
+        "sys.exit(None if find_spec('glfs_bio') else 'It lacks glfs_bio.')"))))
+    if (!is.null(attr(output, "status")))
+        paste(output, collapse = "\n")
 }
 
 check_package <- function(python, runs = FALSE) {
-    answer <- with_python(python, has_package(python))
-    said <- attr(answer, "output")
-    if (!answer)
-        glfs_stop(
-            python, if (is.null(said)) " lacks glfs_bio"
-            else paste0(" does not run: ", said),
-            if (runs) paste(", and another package has started it in this R",
-                "session, which has one Python. Restart R and call",
-                "glfs_setup() before the other package"),
-            if (in_cache(python)) ": glfs_install(renew = TRUE) makes it again."
-            else paste0(". Name another Python with glfs_setup(), or none: ",
-                "glfs_install() makes an environment. Or install it there:\n  '",
-                python, "' -m pip install '", carried("source"), "[xlsx]'")
-        )
+    why <- why_not(python)
+    if (!is.null(why))
+        glfs_stop(python, " cannot be used: ", why, if (runs) paste(" Another",
+            "package has started it in this R session, which has one Python:",
+            "restart R and call glfs_setup() before the other package."),
+            made_again(python, paste0(" Name another Python with glfs_setup(), ",
+                "or none: glfs_install() makes an environment. Or install it ",
+                "there:\n  '", python, "' -m pip install '", carried("source"),
+                "[xlsx]'")))
 }
+
+# The remedy for an environment that this package made, or for another Python.
+made_again <- function(python, other) if (in_cache(python))
+    " glfs_install(renew = TRUE) makes it again." else other
 
 start_python <- function(python) {
     runs <- reticulate::py_available()
@@ -157,20 +152,17 @@ start_python <- function(python) {
         with_python(python, withr::with_envvar(
             c(RETICULATE_PYTHON = python), attach_reticulate())),
         error = function(e) glfs_stop(
-            python, " cannot be used from this R, with reticulate ",
-            format(utils::packageVersion("reticulate")), ":\n",
-            conditionMessage(e), "\n", if (in_cache(python))
-                "glfs_install(renew = TRUE) makes the environment again."
-            else "Name another Python with glfs_setup(), or update reticulate.")
+            python, " cannot be used from this R: ", conditionMessage(e),
+            made_again(python, paste(" Name another Python with glfs_setup(),",
+                "or update reticulate.")))
     )
     session$python <- python
 }
 
 # Whether it is one that this package made.
-in_cache <- function(python)
-    !is.null(python) && dir.exists(cache()) && startsWith(
-        normalizePath(dirname(python), mustWork = FALSE), normalizePath(cache())
-    )
+in_cache <- function(python) !is.null(python) && dir.exists(cache()) &&
+    startsWith(normalizePath(dirname(python), mustWork = FALSE),
+        normalizePath(cache()))
 
 # Evaluate code; a Python of the cache does not see settings of others.
 with_python <- function(python, code)
@@ -191,11 +183,9 @@ finally:
 check_same <- function(python) {
     if (normalizePath(python) != normalizePath(session$python) ||
         dirname(python) != dirname(session$python))
-        glfs_stop(
-            "This R session uses ", session$python, " already, and a process ",
-            "has one Python: restart R and call glfs_setup(\"", python,
-            "\") first."
-        )
+        glfs_stop("This R session uses ", session$python, " already, and a ",
+            "process has one Python: restart R and call glfs_setup(\"", python,
+            "\") first.")
 }
 
 # Every call goes through here, with the class whose words messages have. An
@@ -203,16 +193,14 @@ check_same <- function(python) {
 call_python <- function(target, ..., of = "SummarizedExperiment") {
     on.exit(forget_parts())
     connect()
-    arguments <- plain_named(Map(plain_argument, list(...), ...names()))
+    arguments <- plain_list(Map(plain_argument, list(...), ...names()), TRUE)
     answer <- with_python(session$python,
-        r_value(session$call(target, arguments, of)))
+        unpacked(session$call(target, arguments, of)))
     for (text in answer$messages)
         message(text)
     for (text in answer$warnings)
-        warning(structure(
-            class = c("python.UserWarning", "warning", "condition"),
-            list(message = text, call = NULL)
-        ))
+        warning(structure(list(message = text, call = NULL),
+            class = c("python.UserWarning", "warning", "condition")))
     if (!answer$ok)
         raise_python(answer)
     answer$value
@@ -220,11 +208,9 @@ call_python <- function(target, ..., of = "SummarizedExperiment") {
 
 # Errors of this package have class `glfs_error`; those of Python carry the
 # names of the exception's classes as well, so that tryCatch() can pick one.
-glfs_stop <- function(..., class = NULL, fields = list()) {
-    condition <- structure(class = c(class, "glfs_error", "error", "condition"),
-        c(list(message = paste0(...), call = NULL), fields))
-    stop(condition)
-}
+glfs_stop <- function(..., class = NULL, fields = list())
+    stop(structure(class = c(class, "glfs_error", "error", "condition"),
+        c(list(message = paste0(...), call = NULL), fields)))
 
 # What is wrong with an argument, which begins the message and is a field of the
 # condition; refusals of Python have it, too, and their `kind`.
@@ -274,6 +260,6 @@ check_string <- function(x, name)
 listed <- function(names) {
     if (length(names) == 0L)
         return("there are none")
-    more <- if (length(names) > 8L) ", ..."
-    paste0(paste(utils::head(names, 8L), collapse = ", "), more)
+    paste(c(utils::head(names, 8L), if (length(names) > 8L) "..."),
+        collapse = ", ")
 }

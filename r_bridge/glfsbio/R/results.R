@@ -43,9 +43,8 @@
 #' @export
 glfs_genes <- function(x, key = "glfs") {
     check_string(key, "key")
-    selection <- selection_of(x, key, needed = FALSE)
-    if (!is.null(selection))
-        return(selection$genes)
+    if (key %in% selection_keys(x))
+        return(selection_of(x, key)$genes)
     record <- glfs_result(x, key)
     genes <- record[["genes"]]
     if (is(genes, "DataFrame") && !"panel" %in% names(genes))
@@ -64,9 +63,9 @@ refuse_kind <- function(x, key, record) refuse(
 #' @export
 glfs_result <- function(x, key = "glfs") {
     check_string(key, "key")
-    records <- results_of(x)
     if (is_result(x))
         return(x)
+    records <- results_of(x)
     if (!key %in% names(records))
         refuse("key", " = \"", key, "\" is no result of x: ",
             listed(names(records)), ".")
@@ -76,68 +75,55 @@ glfs_result <- function(x, key = "glfs") {
 #' @rdname glfs_genes
 #' @export
 glfs_results <- function(x) {
-    records <- results_of(x)
-    one <- function(name) vapply(records, `[[`, "", name, USE.NAMES = FALSE)
-    kinds <- one("kind")
-    data.frame(key = as.character(names(records)), kind = kinds,
+    kinds <- vapply(results_of(x), `[[`, "", "kind")
+    data.frame(key = as.character(names(kinds)), kind = unname(kinds),
         writer = unname(writers[kinds]))
 }
 
 # Records of this package in the order of writing, by their keys.
 results_of <- function(x) {
-    records <- records_of(x, "glfs", "x", "a result of this package")
-    if (is_result(x))
-        names(records) <- paste0("glfs_", x[["kind"]])
+    key <- paste0("glfs_", if (is_result(x)) x[["kind"]])
+    records <- records_of(x, key, "x", "a result of this package")
     records <- Filter(function(one) is_result(one) &&
-        one[["kind"]] %in% names(writers), records)
-    records <- records[!duplicated(names(records))]
-    written <- vapply(records, function(one) as.numeric(one[["written"]]), 0)
-    records[order(written)]
+        one[["kind"]] %in% names(writers), records[!duplicated(names(records))])
+    records[order(vapply(records, function(one) as.numeric(one$written), 0))]
 }
 
 # The key of the last result of a kind that has an element. A key may also be
 # that of the panel.
 last_key <- function(x, kind, key = NULL, element = "kind") {
-    records <- results_of(x)
-    of_kind <- names(Filter(function(one) one[["kind"]] == kind, records))
-    if (!is.null(key)) {
-        check_string(key, "key")
-        of_panel <- paste0(key, "_", kind)
-        return(if (!key %in% of_kind && of_panel %in% of_kind) of_panel
-            else key)
-    }
-    has <- Filter(function(one) !is.null(one[[element]]), records[of_kind])
-    c(rev(names(has)), paste0("glfs_", kind))[1L]
+    records <- Filter(function(one) one[["kind"]] == kind, results_of(x))
+    of_panel <- paste0(key %or% "glfs", "_", kind)
+    has <- names(Filter(function(one) !is.null(one[[element]]), records))
+    if (is.null(key))
+        return(c(rev(has), of_panel)[1L])
+    check_string(key, "key")
+    if (!key %in% names(records) && of_panel %in% names(records)) of_panel
+    else key
 }
 
 selection_keys <- function(x)
     sub("_rank$", "", grep("_rank$", names(gene_table(x)), value = TRUE))
 
 # The genes of a selection that are in an object, the best first, their ranks,
-# and how many it has; NULL where there is none and none is `needed`.
-selection_of <- function(x, key, needed = TRUE) {
-    if (!needed && !key %in% selection_keys(x))
-        return(NULL)
+# and how many it has.
+selection_of <- function(x, key) {
     table <- written(x, key, c("selected", "rank"))
     chosen <- which(table$selected %in% TRUE)
     chosen <- chosen[order(table$rank[chosen])]
     ranks <- table$rank[chosen]
     if (anyDuplicated(ranks))
-        refuse(
-            "x", " has ", length(chosen), " genes of the selection \"", key,
-            "\", of which several have one rank: use an object that it was ",
-            "made of, not parts of several."
-        )
+        refuse("x", " has genes of the selection \"", key, "\", of which ",
+            "several have one rank: use an object that it was made of, not ",
+            "parts of several.")
     n <- results_of(x)[[key]][["n_genes"]]
     say_left(length(chosen), n, "genes of the selection", key)
-    list(genes = table$gene[chosen], ranks = ranks,
-        n = if (is.null(n)) length(chosen) else n)
+    list(genes = table$gene[chosen], ranks = ranks, n = n %or% length(chosen))
 }
 
-say_left <- function(n, before, what, key) {
+say_left <- function(n, before, what, key)
     if (!is.null(before) && n < before)
         message("x has ", n, " of the ", before, " ", what, " \"", key, "\".")
-}
 
 # Columns that a selection wrote, from where its class keeps them.
 written <- function(x, key, columns) {
@@ -148,29 +134,19 @@ written <- function(x, key, columns) {
     if (length(absent) > 0L && !is.null(record))
         refuse_kind(x, key, record)
     if (length(absent) > 0L)
-        refuse(
-            "x", " has no ", paste(absent, collapse = ", "),
-            ": run glfs_select_genes()",
-            if (key != "glfs") paste0(" with key_added = \"", key, "\""),
-            " first."
-        )
+        refuse("x", " has no ", paste(absent, collapse = ", "), ": run ",
+            "glfs_select_genes() first, with key_added = \"", key, "\".")
     c(list(gene = row_names(x)), stats::setNames(as.list(table[names]), columns))
 }
 
 gene_table <- function(x) {
-    if (is(x, "SummarizedExperiment"))
-        SummarizedExperiment::rowData(x)
-    else if (is(x, "ExpressionSet"))
-        Biobase::fData(x)
-    else if (inherits(x, "Seurat"))
-        x[[seurat_assay(x, NULL)]][[]]
-    else if (is(x, "DataFrame") || is.data.frame(x))
-        x
-    else if (is_result(x))
-        x[["rowData"]]
-    else
-        refuse("x", " is a ", class(x)[1L],
-            ", not a result of glfs_select_genes().")
+    if (is(x, "SummarizedExperiment")) SummarizedExperiment::rowData(x)
+    else if (is(x, "ExpressionSet")) Biobase::fData(x)
+    else if (inherits(x, "Seurat")) x[[seurat_assay(x, NULL)]][[]]
+    else if (is_table(x)) x
+    else if (is_result(x)) x[["rowData"]]
+    else refuse("x", " is a ", class(x)[1L],
+        ", not a result of glfs_select_genes().")
 }
 
 #' @rdname glfs_genes
@@ -185,7 +161,6 @@ setMethod("show", "GLFSResult", function(object) {
         cat("$ ", name, ": ", if (length(dim(value)) == 2L)
             paste0(class(value)[1L], ", ", nrow(value), " x ", ncol(value))
         else if (is.list(value)) paste("list of", listed(names(value)))
-        else if (is.raw(value)) paste(length(value), "bytes")
         else listed(as.character(value)), "\n", sep = "")
     }
 })
@@ -193,10 +168,9 @@ setMethod("show", "GLFSResult", function(object) {
 #' @export
 as.data.frame.GLFSResult <- function(x, ...) {
     tables <- Filter(function(one) is(one, "DataFrame"), as.list(x))
-    first <- intersect(c("measures", "table", "curve", names(tables)),
-        names(tables))
-    if (length(first) == 0L)
+    if (length(tables) == 0L)
         refuse("x", " has no table.")
+    first <- intersect(c("measures", "table", names(tables)), names(tables))
     as.data.frame(tables[[first[1L]]], ...)
 }
 
@@ -223,20 +197,18 @@ as.data.frame.GLFSResult <- function(x, ...) {
 #' head(glfs_scores(genes))
 #' @export
 glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL,
-    overwrite = FALSE) {
+        overwrite = FALSE) {
     sets <- lapply(stats::setNames(nm = key),
         function(one) selection_of(x, one)$genes)
+    if (!is.null(gmt))
+        write_lines("gmt", gmt, Map(c, names(sets), "GLFS selection", sets),
+            overwrite)
     if (!is.null(rnk) && length(key) != 1L)
         refuse("rnk", " takes the ranking of one key, not of ", length(key), ".")
-    if (!is.null(gmt))
-        write_fields(cbind(names(sets), "GLFS selection",
-            vapply(sets, paste, "", collapse = "\t")), unlist(sets), gmt, "gmt",
-            overwrite)
     if (!is.null(rnk)) {
         scores <- glfs_scores(x, key)
         numbers <- format(scores, digits = 17L, trim = TRUE)
-        write_fields(cbind(names(scores), numbers), names(scores), rnk, "rnk",
-            overwrite)
+        write_lines("rnk", rnk, Map(c, names(scores), numbers), overwrite)
     }
     if (is.null(gmt) && is.null(rnk)) sets else invisible(sets)
 }
@@ -253,10 +225,10 @@ glfs_scores <- function(x, key = "glfs") {
     scores
 }
 
-# A file, whole or not at all; what separates fields or lines is in no name.
-write_fields <- function(table, names, path, argument, overwrite) {
+# A file of tab-separated fields; what separates fields or lines is in no name.
+write_lines <- function(argument, path, fields, overwrite) {
     check_string(path, argument)
-    wrong <- grep("^$|[\t\r\n]", c(table[, 1L], names), value = TRUE)
+    wrong <- grep("^$|[\t\r\n]", unlist(fields), value = TRUE)
     if (length(wrong) > 0L)
         refuse(argument, " cannot be written: the name ",
             encodeString(wrong[1L], quote = "\""),
@@ -264,13 +236,9 @@ write_fields <- function(table, names, path, argument, overwrite) {
     if (file.exists(path) && (!overwrite || dir.exists(path)))
         refuse(argument, " = \"", path, "\" exists: choose another name, or set ",
             "overwrite = TRUE for a file.")
-    part <- tempfile(".glfs-", dirname(path))
-    on.exit(unlink(part))
-    lines <- enc2utf8(apply(table, 1L, paste, collapse = "\t"))
-    written <- tryCatch({
-        writeBin(charToRaw(paste0(lines, "\n", collapse = "")), part)
-        file.rename(part, path)
-    }, error = function(e) FALSE, warning = function(w) FALSE)
-    if (!written)
-        refuse(argument, " = \"", path, "\" cannot be written: choose another name.")
+    lines <- enc2utf8(vapply(fields, paste, "", collapse = "\t"))
+    text <- charToRaw(paste0(lines, "\n", collapse = ""))
+    tryCatch(suppressWarnings(writeBin(text, path)),
+        error = function(e) refuse(argument, " = \"", path,
+            "\" cannot be written: choose another name."))
 }

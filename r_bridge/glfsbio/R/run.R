@@ -17,9 +17,9 @@ call_arguments <- function(frame = parent.frame()) {
 # element of a list that is NULL is meant. What a wrapper passes on is an
 # argument of its callers.
 refuse_typos <- function(options, expressions, frame = parent.frame()) {
-    callers <- sys.frames()
-    place <- Position(function(one) identical(one, frame), callers)
-    callers <- c(rev(callers[seq_len(place - 1L)]), globalenv())
+    frames <- sys.frames()
+    place <- Position(function(one) identical(one, frame), frames)
+    callers <- c(rev(frames[seq_len(place - 1L)]), globalenv())
     for (i in seq_along(options))
         if (is.null(options[[i]]) && reads_column(expressions[[i]], callers))
             refuse(names(options)[i], " = ", deparse1(expressions[[i]]),
@@ -31,12 +31,10 @@ reads_column <- function(expression, callers) {
     if (!is.call(expression) ||
         !as.character(expression[[1L]])[1L] %in% c("$", "[[", "@"))
         return(FALSE)
-    for (frame in callers) {
-        from <- tryCatch(eval(expression[[2L]], frame),
-            error = function(e) NULL)
-        if (!is.null(from) && !is.function(from))
-            break
-    }
+    read <- function(frame) tryCatch(eval(expression[[2L]], frame),
+        error = function(e) NULL)
+    from <- Find(function(value) !is.null(value) && !is.function(value),
+        lapply(callers, read))
     has_samples(from) || is_table(from) || is(from, "AnnotatedDataFrame")
 }
 
@@ -51,16 +49,14 @@ run <- function(target, x, options) {
         refuse("x", " is a ", class(x)[1L], ", which has no place for a ",
             "structure: put it into a SummarizedExperiment.")
     sets <- if (several) x else list(x)
-    for (one in if (several) sets)
-        for (name in names(sample_vectors(options, one)))
-            refuse(name, " must be the name of a column of the samples that ",
-                "all objects have.")
+    for (name in if (several) names(sample_vectors(options, x[[1L]])))
+        refuse(name, " must be the name of a column that all objects have.")
     if (several && is.null(names(sets)))
         names(sets) <- seq_along(sets)
     check_names(sets, "x")
     asked <- lapply(sets, function(x) prepared(target, x, options))
     results <- call_python(target, sets = lapply(asked, `[[`, "parts"),
-        options = asked[[1L]]$options, of = asked[[1L]]$parts$of)
+        options = asked[[1L]]$options, of = asked[[1L]]$of)
     written <- Map(put_back, sets, results, asked)
     if (several) written else written[[1L]]
 }
@@ -83,23 +79,21 @@ refuse_unknown <- function(target, options) {
         refuse(name, " is missing: ", function_name, "(x) needs it.")
 }
 
-# Functions that look at no panel, so that no result tells the assay.
-of_cells <- c("select_genes", "structure", "classify", "laprls")
-
-# What Python gets: the parts of an object, and the options.
+# What Python gets, the parts of an object and the options; and the columns that
+# the object does not have.
 prepared <- function(target, x, options) {
+    if (length(dim(x)) != 2L)
+        contents_of(x) # which refuses it
     if (any(dim(x) == 0L))
-        refuse("x", " has no ", if (nrow(x) == 0L) "genes" else "samples", ".")
-    vectors <- as_columns(target, flags_as_genes(options, x), x)
-    options <- checked(vectors$options)
+        refuse("x", " has no ", if (nrow(x) == 0L) "genes." else "samples.")
+    options <- checked(options, x)
+    columns <- as_columns(target, options, x)
+    options <- columns$options
     words <- c("assay.type", "assay", "layer")
-    place <- options[intersect(words, names(options))]
-    options[words] <- NULL
-    place$counts_layer <- unique(unlist(c(
-        options["counts_layer"], limits_of(target, x, options)["counts_layer"]
-    )))
-    place <- Filter(Negate(is.null), place)
-    if (inherits(x, "Seurat") && is.null(place$assay) && target %in% of_cells)
+    place <- Filter(Negate(is.null), options[intersect(words, names(options))])
+    # In functions that look at no panel no result tells the assay.
+    if (inherits(x, "Seurat") && is.null(place$assay) &&
+        target %in% c("select_genes", "structure", "classify", "laprls"))
         place$assay <- SeuratObject::DefaultAssay(x)
     platform <- options[["platform"]]
     if (!is.null(platform) && !(target == "order_panel" && is_string(platform)))
@@ -107,31 +101,23 @@ prepared <- function(target, x, options) {
     places <- options[["spatial"]]
     if (length(dim(places)) == 2L)
         options[["spatial"]] <- "glfs_spatial"
+    options <- options[setdiff(names(options), words)]
     parts <- do.call(read_object, c(list(x), place, list(
-        named = texts(options), obs = vectors$samples, var = vectors$genes)))
-    parts$obs <- flags_as_labels(parts$obs)
+        counts_layer = unique(c(options[["counts_layer"]],
+            options[["limits"]][["counts_layer"]])),
+        named = texts(options), obs = columns$samples, var = columns$genes)))
+    # Logical columns are labels as R writes them.
+    parts$obs$columns <- lapply(parts$obs$columns, function(values)
+        if (is.logical(values)) plain_column(factor(values)) else values)
     if (length(dim(places)) == 2L)
         parts$reduced$glfs_spatial <- plain_places(places, ncol(x))
-    list(parts = parts, options = named_list(options), columns = vectors,
-        assay = place$assay)
-}
-
-# The limits that are given, or those of the selection that is meant, which hold
-# again in whatever chooses other genes.
-limits_of <- function(target, x, options) {
-    again <- c("extend_panel", "explain_panel", "prove_panel", "order_panel",
-        "write_order", "stability")
-    key <- Find(Negate(is.null),
-        list(options[["limits"]], options[["panel"]], options[["key"]], "glfs"))
-    if (!is_string(key) || !target %in% again || !has_samples(x))
-        return(options[["limits"]])
-    record <- records_of(x, key, "x")[[key]]
-    if (is_result(record)) record$params$limits
+    list(parts = as_cells(parts), options = plain_list(Map(plain_argument,
+        options, names(options)), TRUE), columns = columns, assay = place$assay,
+        of = parts$of)
 }
 
 put_back <- function(x, result, asked) {
-    ranks <- grep("_rank$", names(result$var), value = TRUE)
-    for (name in ranks)
+    for (name in grep("_rank$", names(result$var), value = TRUE))
         result$var[[name]] <- as.integer(result$var[[name]])
     # So that the record of a selection names columns that are there.
     if (has_samples(x)) {
@@ -145,9 +131,8 @@ put_back <- function(x, result, asked) {
 }
 
 # Whether there is a place for columns of the samples.
-has_samples <- function(x)
-    is(x, "SummarizedExperiment") || is(x, "ExpressionSet") || inherits(x,
-        "Seurat")
+has_samples <- function(x) is(x, "SummarizedExperiment") ||
+    is(x, "ExpressionSet") || inherits(x, "Seurat")
 
 # A record of Python, whose arrays have no names.
 as_result <- function(record) {
@@ -163,13 +148,15 @@ as_result <- function(record) {
     methods::new("GLFSResult", record, names = names(record), kept = kept)
 }
 
-# The options as Python takes them, or an error.
-checked <- function(options) {
+# The options as Python takes them, but for vectors, or an error.
+checked <- function(options, x) {
+    for (name in intersect(c("limits", "platform"), names(options)))
+        if (!is.null(options[[name]]) && !is_string(options[[name]]))
+            options[[name]] <- check_record(options[[name]], name)
+    options <- Map(by_gene, options, names(options), MoreArgs = list(x = x))
     for (name in intersect(c("panel", "catalogue"), names(options)))
         if (name == "panel" || !is.null(options[[name]]))
             options[[name]] <- check_panel(options[[name]], name)
-    if (!is.null(options[["limits"]]))
-        options[["limits"]] <- check_record(options[["limits"]], "limits")
     workers <- options[["BPPARAM"]]
     if (is(workers, "BiocParallelParam"))
         options[["BPPARAM"]] <- BiocParallel::bpnworkers(workers)
@@ -205,6 +192,31 @@ check_panel <- function(panel, name) {
 own_names <- function(table)
     if (!is.data.frame(table) || .row_names_info(table) > 0L) rownames(table)
 
+# One value for each gene as Python has it: flags, as rowSubset() has them, are
+# names of genes, and in limits and platforms numbers are by gene, and groups
+# lists.
+by_gene <- function(value, name, x, inside = FALSE) {
+    genes <- row_names(x)
+    if (is_record(value) && length(value) > 0L) {
+        inside <- name %in% c("limits", "platform")
+        return(Map(by_gene, value, if (inside) names(value) else name,
+            MoreArgs = list(x = x, inside = inside)))
+    }
+    if (length(value) != nrow(x) || nrow(x) < 2L || !is.null(dim(value)))
+        value
+    else if (is.logical(value) && name %in% of_genes)
+        genes[value %in% TRUE]
+    else if (!inside || is.list(value) || !is.null(names(value)))
+        value
+    else if (name %in% numbers_by_name && is.numeric(value))
+        stats::setNames(value, genes)[!is.na(value)]
+    else if (name == "groups")
+        split(genes, as.vector(value))
+    else value
+}
+
+of_genes <- c("panel", "include", "exclude", "ignore", "genes", "drop")
+
 # Arguments that are a column of the samples, by its name or as a vector. Those
 # of a selection stay with the object, for functions that repeat it.
 of_selections <- c("block", "preserve", "cell_weights", "groupby")
@@ -213,8 +225,8 @@ of_samples <- c(of_selections, "labels", "domains", "library_key")
 # Of the options those that are vectors, one value for each sample.
 sample_vectors <- function(options, x) {
     vectors <- options[intersect(of_samples, names(options))]
-    if (is_record(options[["limits"]]))
-        vectors$groupby <- options[["limits"]][["groupby"]]
+    vectors$groupby <- if (is_record(options[["limits"]]))
+        options[["limits"]][["groupby"]]
     if (!is_target(vectors[["preserve"]], x))
         vectors["preserve"] <- NULL
     Filter(function(values) !is.null(values) && !is_string(values), vectors)
@@ -223,87 +235,37 @@ sample_vectors <- function(options, x) {
 # Whether `preserve` is one value per sample: strings that are all genes are
 # not, nor are numbers with names, which are weights.
 is_target <- function(values, x) {
-    if (is(values, "Rle"))
-        values <- S4Vectors::decode(values)
-    weights <- is.numeric(values) && !is.null(names(values)) &&
-        !identical(names(values), colnames(x))
-    if (is.list(values) || weights)
-        return(FALSE)
-    if (is.numeric(values) || is.logical(values))
-        return(TRUE)
-    (is.factor(values) || is.character(values)) && length(values) > 1L &&
-        length(values) == ncol(x) && !all(values %in% rownames(x))
+    values <- plain_vector(values)
+    if (is.numeric(values))
+        return(is.null(names(values)) || identical(names(values), colnames(x)))
+    is.logical(values) || length(values) > 1L && length(values) == ncol(x) &&
+        !all(values %in% rownames(x))
 }
 
-# The options with names of columns in place of vectors, and these columns,
-# which the object does not have.
+# The options with names of columns in place of vectors, and these columns.
 as_columns <- function(target, options, x) {
     vectors <- sample_vectors(options, x)
-    arguments <- names(vectors)
     key <- c(options[["key_added"]], switch(target, select_genes = "glfs",
         classify = "glfs_class", paste0("glfs_", target)))[1L]
-    stay <- arguments %in% of_selections
-    columns <- paste0(ifelse(stay, key, "glfs"), "_", arguments,
+    stay <- names(vectors) %in% of_selections
+    columns <- paste0(ifelse(stay, key, "glfs"), "_", names(vectors),
         recycle0 = TRUE)
-    samples <- stats::setNames(Map(sample_values, vectors, arguments,
+    samples <- stats::setNames(Map(sample_values, vectors, names(vectors),
         MoreArgs = list(x = x)), columns)
-    of_limits <- arguments == "groupby"
-    options[arguments[!of_limits]] <- columns[!of_limits]
-    if (any(of_limits))
-        options[["limits"]][["groupby"]] <- columns[of_limits]
-    genes <- gene_vectors(options, x)
-    options[sub("^glfs_", "", names(genes))] <- names(genes)
-    for (name in c("limits", "platform"))
-        if (is_record(options[[name]]))
-            options[[name]] <- by_gene(options[[name]], x)
-    list(options = options, samples = samples, stay = stay, genes = genes)
-}
-
-# Genes by one logical value each, as rowSubset() has them.
-flags_as_genes <- function(options, x) {
-    of_genes <- c("panel", "include", "exclude", "ignore", "genes", "drop")
-    for (name in intersect(of_genes, names(options)))
-        options[name] <- list(flagged(options[[name]], x))
-    if (is_record(options[["panel"]]))
-        options[["panel"]] <- lapply(options[["panel"]], flagged, x)
-    options
-}
-
-flagged <- function(genes, x) {
-    if (is.logical(genes) && length(genes) == nrow(x) && nrow(x) > 1L)
-        row_names(x)[genes %in% TRUE]
-    else genes
-}
-
-# Further names of the genes, one for each.
-gene_vectors <- function(options, x) {
-    found <- Filter(function(one) is.character(one) || is.factor(one),
-        options[intersect(c("symbols", "ids"), names(options))])
-    found <- lapply(found[lengths(found) != 1L], as.character)
-    for (name in names(found))
-        if (length(found[[name]]) != nrow(x))
-            refuse(name, " has ", length(found[[name]]), " values for ",
+    names(columns) <- names(vectors)
+    if ("groupby" %in% names(columns))
+        options[["limits"]][["groupby"]] <- columns[["groupby"]]
+    columns <- columns[names(columns) != "groupby"]
+    options[names(columns)] <- columns
+    genes <- lapply(Filter(function(names) length(names) > 1L,
+        options[intersect(c("symbols", "ids"), names(options))]), as.character)
+    for (name in names(genes))
+        if (length(genes[[name]]) != nrow(x))
+            refuse(name, " has ", length(genes[[name]]), " values for ",
                 nrow(x), " genes: give one each.")
-    stats::setNames(found, paste0("glfs_", names(found), recycle0 = TRUE))
-}
-
-# Values without names, one for each gene, by their names.
-by_gene <- function(options, x) {
-    for (name in names(options)) {
-        values <- options[[name]]
-        if (is.list(values) || !is.null(dim(values)) ||
-            !is.null(names(values)) || length(values) != nrow(x) ||
-            nrow(x) < 2L)
-            next
-        genes <- row_names(x)
-        if (name %in% numbers_by_name && is.numeric(values))
-            options[[name]] <- stats::setNames(values, genes)[!is.na(values)]
-        else if (name == "genes")
-            options[[name]] <- flagged(values, x)
-        else if (name == "groups")
-            options[[name]] <- split(genes, as.vector(values))
-    }
-    options
+    options[names(genes)] <- paste0("glfs_", names(genes), recycle0 = TRUE)
+    names(genes) <- paste0("glfs_", names(genes), recycle0 = TRUE)
+    list(options = options, samples = samples, stay = stay, genes = genes)
 }
 
 # One value per sample: of numbers -1 is no label, and whole numbers in a column
@@ -311,34 +273,23 @@ by_gene <- function(options, x) {
 sample_values <- function(values, name, x) {
     kind <- class(values)[1L]
     values <- plain_vector(values)
-    numbers <- is.numeric(values)
-    whole <- numbers && all(values == round(values), na.rm = TRUE)
+    whole <- is.numeric(values) && all(values == round(values), na.rm = TRUE)
     may_be_numbers <- name %in% c("cell_weights", "preserve")
-    if (is.null(values) || numbers && !whole && !may_be_numbers)
+    if (is.null(values) || is.numeric(values) && !whole && !may_be_numbers)
         refuse(name, " must be a factor, strings, whole numbers or logical ",
             "values, not ", kind, ".")
     if (length(values) != ncol(x))
-        refuse(name, " has ", length(values), " value",
-            if (length(values) != 1L) "s", " for ", ncol(x),
+        refuse(name, " has ", length(values), " values for ", ncol(x),
             " samples: give one each.")
-    named <- names(values)
-    if (!is.null(named) && !identical(named, colnames(x)) &&
-        setequal(named, colnames(x)))
+    if (!is.null(names(values)) && !identical(names(values), colnames(x)) &&
+        setequal(names(values), colnames(x)))
         refuse(name, " has names of the samples in another order: give ",
             name, "[colnames(x)].")
     values <- unname(values)
-    if (!may_be_numbers || !numbers)
-        return(if (numbers) values else factor(values))
     total <- if (name == "cell_weights" && whole) sum(values) else 1
-    values / if (is.finite(total) && total > 0) total else 1
-}
-
-# Logical columns are labels as R writes them.
-flags_as_labels <- function(table) {
-    flags <- vapply(table$columns, is.logical, NA)
-    table$columns[flags] <- lapply(table$columns[flags],
-        function(values) plain_column(factor(values)))
-    table
+    if (!is.numeric(values)) factor(values)
+    else if (may_be_numbers && is.finite(total) && total > 0) values / total
+    else values
 }
 
 # Coordinates of the samples in space.

@@ -1,5 +1,8 @@
-# Values for Python and from it, as plain vectors and lists with an element
-# `kind`. The other half is glfs_bio/rbridge/values.py.
+# Values for Python and from it. Plain are NULL, strings, raw vectors, numbers,
+# and lists with an element `kind`: they travel as JSON, with numbers and vectors
+# of strings as bytes beside it, since reticulate's own conversion needs the
+# NumPy that it was compiled for, and version 1.28 fails with NumPy 2. The other
+# half is glfs_bio/rbridge/values.py.
 
 # What is made for Python already has this class.
 plain <- function(kind, ...)
@@ -8,15 +11,11 @@ plain <- function(kind, ...)
 # Strings as one block of bytes, each ended by a zero.
 plain_strings <- function(x) {
     x <- enc2utf8(as.vector(unclass(x)))
-    missing <- is.na(x)
     # Of a file that was read without its encoding.
-    foreign <- !missing & !validUTF8(x)
+    foreign <- !is.na(x) & !validUTF8(x)
     x[foreign] <- iconv(x[foreign], "latin1", "UTF-8")
-    plain(
-        "strings",
-        bytes = writeBin(x, raw()),
-        missing = if (any(missing)) missing
-    )
+    plain("strings", bytes = writeBin(x, raw()),
+        missing = if (anyNA(x)) is.na(x))
 }
 
 # A vector of any class as one of R's own types with its names: dates and times
@@ -29,28 +28,21 @@ plain_vector <- function(x) {
         x <- as.factor(x)
     if (is(x, "CharacterList"))
         x <- S4Vectors::unstrsplit(x, "|")
-    if (inherits(x, "AsIs") && !isS4(x))
-        class(x) <- setdiff(class(x), "AsIs")
     if (is.factor(x))
         return(factor(x, levels(x)[!is.na(levels(x))]))
     if (inherits(x, c("Date", "POSIXt", "yearmon", "yearqtr")))
         x <- format(x)
-    is_vector <- is.numeric(unclass(x)) || is.logical(x) || is.character(x)
+    is_vector <- is.atomic(x) && mode(x) %in% c("numeric", "logical", "character")
     if (inherits(x, "integer64") || !is_vector || length(dim(x)) > 2L ||
         isTRUE(dim(x)[2L] != 1L))
         return(NULL)
     stats::setNames(as.vector(unclass(x)), names(x))
 }
 
-plain_list <- function(items)
+# With `named` what Python has as a dict, though it may be empty.
+plain_list <- function(items, named = !is.null(names(items)))
     plain("list", items = unname(items),
-        names = if (!is.null(names(items))) plain_strings(names(items)))
-
-# What Python has as a dict, though it may be empty.
-named_list <- function(items)
-    stats::setNames(items, as.character(names(items)))
-
-plain_named <- function(items) plain_list(named_list(items))
+        names = if (named) plain_strings(as.character(names(items))))
 
 # An argument for a Python function: vectors of one element become scalars,
 # unless it is one of `sequences`, and whole numbers integers. Of
@@ -59,15 +51,12 @@ plain_named <- function(items) plain_list(named_list(items))
 plain_argument <- function(x, name = "") {
     if (is.null(x) || inherits(x, "glfs_plain"))
         return(x)
-    if (inherits(x, "glfs_cells"))
-        return(plain("cells", parts = plain_argument(unclass(x))))
     if (is_record(x)) {
-        if (name %in% genes_by_name)
-            x <- lapply(x, plain_genes, name)
         check_names(x, name)
         labels <- if (is.null(names(x))) rep(name, length(x)) else names(x)
-        return(plain_list(stats::setNames(Map(plain_argument, x, labels),
-            names(x))))
+        convert <- if (name %in% genes_by_name) plain_genes else plain_argument
+        return(plain_list(stats::setNames(Map(convert, x, labels), names(x)),
+            named = !is.null(names(x))))
     }
     given <- class(x)[1L]
     dated <- inherits(x, c("Date", "POSIXt"))
@@ -79,33 +68,63 @@ plain_argument <- function(x, name = "") {
         refuse(name, " has missing values: remove them.")
     if (is.double(x) && all(is.finite(x)) && all(x == round(x) & abs(x) < 2^31))
         storage.mode(x) <- "integer"
-    labels <- names(x)
+    if (name %in% numbers_by_name && is.numeric(x) && !is.null(names(x)))
+        return(plain_list(x))
     x <- if (is_string(x)) path.expand(x) else as.vector(x)
-    if (name %in% numbers_by_name && is.numeric(x) && !is.null(labels))
-        return(plain("list", items = x, names = plain_strings(labels)))
     value <- if (is.character(x)) plain_strings(x) else x
     if (length(x) == 1L && !name %in% sequences)
         plain("scalar", value = value)
     else value
 }
 
-check_names <- function(x, name)
-    if (!is.null(names(x)) && (anyDuplicated(names(x)) ||
-        !all(nzchar(names(x), keepNA = TRUE) %in% TRUE)))
-        refuse(name, " must have a name of its own for each element.")
-
 # As a record has them, too.
 plain_genes <- function(genes, name) {
     genes <- if (is.list(genes)) unlist(genes) else genes
-    if (is.character(genes)) plain_strings(genes)
-    else plain_argument(genes, name)
+    if (is.character(genes)) plain_strings(genes) else plain_argument(genes, name)
 }
 
-# A value from Python; its NaN is a missing number.
-r_value <- function(x) {
+check_names <- function(x, name)
+    if (anyDuplicated(names(x)) || any(names(x) %in% c("", NA)))
+        refuse(name, " must have a name of its own for each element.")
+
+# The JSON of a plain value, and the bytes that it names by number; each goes to
+# Python at once, so that those of large matrices do not add up. A raw vector
+# that R reads or writes in one go has less than 2^31 bytes.
+packed <- function(value, hand_over = identity) {
+    blocks <- list()
+    number_of <- function(bytes) {
+        blocks[[length(blocks) + 1L]] <<- hand_over(bytes)
+        list(block = length(blocks) - 1L)
+    }
+    without_bytes <- function(x) {
+        if (is.raw(x))
+            return(number_of(x))
+        if (is.list(x))
+            return(lapply(x, without_bytes))
+        if (!is.numeric(x) && !is.logical(x))
+            return(x)
+        x <- as.vector(unclass(x))
+        size <- 2^30 / if (is.double(x)) 8 else 4
+        starts <- seq_len(ceiling(length(x) / size)) * size - size
+        list(kind = "numbers", type = typeof(x), blocks = lapply(starts,
+            function(start) number_of(writeBin(if (length(x) <= size) x
+                else x[start + seq_len(min(size, length(x) - start))], raw()))))
+    }
+    text <- jsonlite::toJSON(without_bytes(value), auto_unbox = TRUE,
+        null = "null")
+    list(as.character(text), blocks)
+}
+
+unpacked <- function(packed)
+    r_value(jsonlite::parse_json(packed[[1L]]), packed[[2L]])
+
+# A plain value as R has it; NaN is a missing number.
+r_value <- function(x, blocks = NULL) {
     if (!is.list(x))
         return(x)
-    x <- lapply(x, r_value)
+    if (identical(names(x), "block"))
+        return(blocks[[x$block + 1L]])
+    x <- lapply(x, r_value, blocks)
     switch(c(x$kind, "")[1L],
         numbers = {
             size <- if (x$type == "double") 8L else 4L
@@ -116,7 +135,11 @@ r_value <- function(x) {
             if (anyNA(numbers)) replace(numbers, is.na(numbers), NA) else numbers
         },
         scalar = x$value,
-        strings = r_strings(x$bytes, x$missing),
+        strings = {
+            strings <- readBin(x$bytes, character(), sum(x$bytes == 0L))
+            Encoding(strings) <- "UTF-8"
+            replace(strings, x$missing, NA)
+        },
         factor = structure(x$codes, levels = x$levels,
             class = c(if (x$ordered) "ordered", "factor")),
         dense = array(x$values, x$shape),
@@ -124,40 +147,9 @@ r_value <- function(x) {
             Dim = as.integer(x$shape)),
         list = stats::setNames(as.list(x$items), x$names),
         table = {
-            table <- S4Vectors::make_zero_col_DFrame(x$length)
+            table <- empty(x$length)
             table[x$names] <- x$columns
             rownames(table) <- x$rows
             table
         }, x)
-}
-
-r_strings <- function(bytes, missing = NULL) {
-    strings <- readBin(bytes, character(), sum(bytes == 0L))
-    Encoding(strings) <- "UTF-8"
-    if (!is.null(missing))
-        strings[missing] <- NA
-    strings
-}
-
-# Plain values for Python, with numbers as bytes: reticulate's own conversion
-# needs the NumPy that it was compiled for, and version 1.28 fails with NumPy 2.
-
-# A raw vector that R reads or writes in one go has less than 2^31 bytes.
-block_bytes <- 2^30
-
-for_python <- function(x, hand_over) {
-    if (is.list(x))
-        return(lapply(x, for_python, hand_over))
-    if (!is.numeric(x) && !is.logical(x))
-        return(x)
-    x <- as.vector(unclass(x)) # neither a class nor an attribute can be written
-    block <- block_bytes / if (is.double(x)) 8 else 4
-    starts <- seq_len(ceiling(length(x) / block)) * block - block
-    blocks <- lapply(starts, function(start) {
-        part <- if (length(x) <= block) x
-        else x[start + seq_len(min(block, length(x) - start))]
-        # At once, so that the raw vectors of large matrices do not add up.
-        hand_over(writeBin(part, raw()))
-    })
-    list(kind = "numbers", type = typeof(x), blocks = blocks)
 }

@@ -5,12 +5,8 @@ expect_refused <- function(object, argument, class = "glfs_error") {
 }
 
 # A package that is suggested; where the project is tested none may be missing.
-need_package <- function(name) {
-    if (nzchar(Sys.getenv("CI")))
-        expect_true(requireNamespace(name, quietly = TRUE))
-    else
-        skip_if_not_installed(name)
-}
+need_package <- function(name)
+    if (!nzchar(Sys.getenv("CI"))) skip_if_not_installed(name)
 
 # 90 cells in three groups; genes 1 to 6 tell them apart, 34 are noise. Zeros
 # make it sparse.
@@ -28,29 +24,25 @@ cells <- function() {
     x
 }
 
-sce_of <- function(x, ...) {
-    SingleCellExperiment::SingleCellExperiment(
-        list(logcounts = x), colData = S4Vectors::DataFrame(group = groups), ...
-    )
-}
+sce_of <- function(x) SingleCellExperiment::SingleCellExperiment(
+    list(logcounts = x), colData = S4Vectors::DataFrame(group = groups))
 
 # Without what is said, and with the seed of R that it had.
-quiet <- function(value) suppressWarnings(suppressMessages(
-    withr::with_seed(1, value)
-))
+quiet <- function(value) suppressWarnings(suppressMessages(withr::with_seed(1, value)))
 
 # Ten components: the same problem for all tests, and a quick one.
 select <- function(x, ...) glfs_select_genes(x, n_genes = 6, n_comps = 10, ...)
 
-columns <- paste0(
-    "glfs_", c(
-        "weight", "loss", "score", "rank", "selected", "included", "certificate",
-        "certificate_within"
-    )
-)
+columns <- paste0("glfs_", c("weight", "loss", "score", "rank", "selected", "included",
+    "certificate", "certificate_within"))
 
-# What people read of a result.
-told <- function(result) result[names(result)]
+# Columns of genes, of samples, and matrices of an experiment.
+rows <- function(x) SummarizedExperiment::rowData(x)
+samples <- function(x) SummarizedExperiment::colData(x)
+`assay<-` <- function(x, ..., value) SummarizedExperiment::`assay<-`(x, ..., value = value)
+
+# What people read of a result, without its number.
+told <- function(result) result[setdiff(names(result), "written")]
 
 # A number of an evaluation.
 measured <- function(record, measure = "preserved", column = "value")
@@ -82,61 +74,42 @@ seurat_of <- function(x, counts = x) {
 }
 
 # In a table of any class.
-expect_expected <- function(table, tolerance = 1e-6) {
-    table <- as.list(table)[columns]
-    expect_equal(table, as.list(expected())[columns], tolerance = tolerance)
-}
+expect_expected <- function(table) expect_equal(as.list(table)[columns],
+    as.list(expected())[columns], tolerance = 1e-6)
 
 # Functions that read matrices in their ways, of an object with counts and a selection.
 functions <- list(
     select = function(x) select(x, limits = glfs_limits(
-        expression = list(counts = 50), counts_layer = "counts"
-    )),
+        expression = list(counts = 50), counts_layer = "counts")),
     evaluate = function(x) glfs_evaluate_panel(x, labels = "group"),
-    laprls = function(x) glfs_laprls(x, labels = "group"),
-    efficiency = function(x) glfs_estimate_efficiency(
-        x, x, labels = "group", counts_layer = "counts", spatial_layer = "counts"
-    )
+    laprls = function(x) coef(glfs_laprls(x, labels = "group")),
+    efficiency = function(x) as.list(glfs_estimate_efficiency(x, x, labels = "group"))
 )
 
 # What the package wrote, without what tells one call from another.
 found <- function(one) {
-    ours <- function(table) table[startsWith(names(table), "glfs_")]
-    plain <- function(value) {
-        if (methods::is(value, "DataFrame"))
-            value <- as.list(value)
-        if (is.list(value) && !is.data.frame(value)) {
-            value <- value[!names(value) %in% c("made_of", "kept", "written", "seconds", "versions")]
-            lapply(value, plain)
-        } else value
-    }
     if (!methods::is(one, "SummarizedExperiment"))
-        return(plain(one))
-    records <- S4Vectors::metadata(one)
-    plain(list(
-        ours(SummarizedExperiment::rowData(one)),
-        ours(SummarizedExperiment::colData(one)),
-        records[startsWith(names(records), "glfs")]
-    ))
+        return(one)
+    ours <- function(table) as.list(table[startsWith(names(table), "glfs_")])
+    plain <- function(value) {
+        if (is.list(value) && !is.data.frame(value)) {
+            value <- as.list(value)[setdiff(names(value), c("written", "seconds", "versions"))]
+            lapply(value, plain)
+        } else if (methods::is(value, "DataFrame")) as.list(value) else value
+    }
+    keys <- glfs_results(one)$key
+    list(ours(rows(one)), ours(samples(one)),
+        lapply(keys, function(key) plain(told(glfs_result(one, key)))))
 }
 
 # The same cells with counts and a selection.
 in_memory <- once(function() {
     set.seed(2)
     counts <- matrix(rpois(40 * 90, round(2 * cells())), 40, dimnames = dimnames(cells()))
-    x <- SingleCellExperiment::SingleCellExperiment(
+    suppressMessages(select(SingleCellExperiment::SingleCellExperiment(
         list(logcounts = cells(), counts = counts),
-        colData = S4Vectors::DataFrame(group = groups)
-    )
-    suppressMessages(select(x))
+        colData = S4Vectors::DataFrame(group = groups))))
 })
 
-# What a function finds in them.
-in_memory_by <- local({
-    made <- list()
-    function(name) {
-        if (is.null(made[[name]]))
-            made[[name]] <<- found(quiet(functions[[name]](in_memory())))
-        made[[name]]
-    }
-})
+# What each function finds in them.
+in_memory_by <- once(function() lapply(functions, function(call) found(quiet(call(in_memory())))))
