@@ -418,10 +418,6 @@ class Preserve:
             checks.texts(or_none=True, use_rep=self.use_rep)
 
 
-#: Arguments that may be iterators.
-_LISTS = ("preserve", "include", "exclude", "prefer")
-
-
 @dataclass(frozen=True)
 class Request:
     """Everything a selection is asked for: the arguments of :func:`~glfs_bio.pp.select_genes`.
@@ -449,7 +445,8 @@ class Request:
     structure: StructureSpec = field(default_factory=StructureSpec)
 
     def __post_init__(self) -> None:
-        for name in _LISTS:  # to be gone through again, and recorded
+        # to be gone through again, and recorded
+        for name in ("preserve", "include", "exclude", "prefer"):
             if isinstance(value := getattr(self, name), Iterator):
                 object.__setattr__(self, name, list(value))
         if isinstance(self.preserve, Preserve):

@@ -5,7 +5,6 @@ Functions write to the object that they get and have no `copy`: pass ``adata.cop
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -46,9 +45,6 @@ if TYPE_CHECKING:
 
 __all__ = ["select_genes", "structure"]
 __dir__ = __all__.copy
-
-#: So large a share of unwanted families is said.
-_MANY = 0.15
 
 
 @public
@@ -125,7 +121,7 @@ def select_genes(
         and spike-ins do not, and are selected only if they are included by name.
     prefer : str, pattern or list, default None
         Genes, as in `exclude`, that replace better ones at 0.2 % of ``preserved`` at most.  Missing
-        names are skipped; exchanges within `limits` may undo it.
+        names are skipped.  Not together with `limits`, whose `priority` does the same.
     ignore : str, pattern or list, default None
         Genes, as in `exclude`, that neither count as structure nor can be selected, unless they are
         in `include` too: these add nothing.  Not together with `use_rep` or `neighbors_key`, whose
@@ -316,9 +312,7 @@ def select_genes(
         entry["data_sets"] = np.array(list(sets), dtype=object)
     chosen = frame[f"{key_added}_selected"].to_numpy()
     is_idle = frame[f"{key_added}_loss"].to_numpy()[chosen].min() <= 0.0
-    is_unwanted = any(names.unwanted_family(gene) for gene in frame.index[chosen])
-    is_asked = request.platform is not None or request.include is not None
-    if is_idle or is_unwanted or is_asked:
+    if is_idle or request.platform is not None or request.include is not None:
         _report(frame, key_added)
     if as_highly_variable:
         frame["highly_variable"] = chosen
@@ -335,7 +329,7 @@ def select_genes(
 
 
 def _report(frame: pd.DataFrame, key: str) -> None:
-    """Log genes of a panel that the platform is blind to, that add nothing, or of families."""
+    """Log which genes of a panel the platform does not see, and which add nothing."""
     panel = frame[frame[f"{key}_selected"]]
     of_platform = [name for name in (f"{key}_signal", f"{key}_efficiency") if name in panel]
     unseen = panel.index[panel[of_platform[0]] == 0] if of_platform else ()
@@ -344,13 +338,6 @@ def _report(frame: pd.DataFrame, key: str) -> None:
     idle = panel.index[adds_nothing(panel[f"{key}_loss"].to_numpy())]
     if len(idle):
         note(f"The panel has {len(idle)} genes that add nothing to it: {listed(idle)}.")
-    by_choice = panel.index[~panel[f"{key}_included"].to_numpy(dtype=bool)]
-    families = Counter(map(names.unwanted_family, by_choice))
-    del families[""]
-    if families.total() > _MANY * len(panel):
-        (first, n), *others = families.most_common()
-        counts = "".join(f", {n_others} {name}" for name, n_others in others)
-        note(f"{n} of {len(panel)} genes are {first}{counts}; see `ignore`.")
 
 
 def panel_of(

@@ -56,6 +56,7 @@ def rank_genes(
     if problem is None:
         problem = Problem.of(data.shape[1])
     ranker, n_cells = request.ranker, data.shape[0]
+    targets = None if target is None else [target.rows(rows) for _, rows in split(batch, n_cells)]
     if cells is None:
         answerable(request, problem, target, data.shape, one_set=batch is None)
         spec, whole_space, where = request.resolved_structure, ranker.whole_space, representation
@@ -64,7 +65,6 @@ def rank_genes(
         cells = build_cells(
             data, spec, representation=where, graph=graph, batch=batch, whole_space=whole_space
         )
-    targets = None if target is None else [target.rows(rows) for _, rows in split(batch, n_cells)]
     instrument = None
     if problem.detection is not AS_REFERENCE:
         instrument = problem.detection.instrument(request.resolved_structure.standardize)
@@ -173,8 +173,8 @@ def answerable(
         raise InvalidValue(f"`{options[0]}` is not for selection by {method.name}: leave one out")
     if request.search == "best" and request.across == "worst":
         raise InvalidValue("`search='best'` is for the mean over batches: leave `across` out")
-    if request.search == "best" and request.prefer is not None:
-        raise InvalidValue("`search='best'` is for the best panel alone: leave `prefer` out")
+    if request.prefer is not None and (request.search == "best" or problem.limits is not None):
+        raise InvalidValue("`prefer` is for nested panels: leave it, or `limits` and `search`, out")
     if detection is AS_REFERENCE:
         return
     if detection.failure is not None and (detection.failure[problem.genes] >= 1.0).all():

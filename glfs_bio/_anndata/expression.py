@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
-from ..data.matrix import RowMatrix, unlogged
+from ..data.matrix import RowMatrix, doubled, with_values
 from ..labels import Labels
 from . import read
 
@@ -52,6 +53,8 @@ class Expression:
     #: Means of the values, and of these without logarithms, which are compared
     means: Array
     linear: Array
+    #: Means of their squares
+    squares: Array
     #: Whether any value is negative: then no gene is on or off
     negative: bool
 
@@ -61,13 +64,14 @@ class Expression:
         if labels is None:
             labels = Labels(np.full(data.shape[0], -1), np.empty(0))
         (*sums, sizes, n_negative), _ = data.sweep(_sums, *labels, unit)
-        shares, means, linear = (np.asarray(total) / np.maximum(sizes, 1.0) for total in sums)
-        return cls(labels.names, sizes, shares, means, linear, bool(n_negative > 0))
+        measures = [np.asarray(total) / np.maximum(sizes, 1.0) for total in sums]
+        shares, means, linear, squares = measures
+        return cls(labels.names, sizes, shares, means, linear, squares, bool(n_negative > 0))
 
     def only(self, genes: Index) -> Self:
         """Return the same of some genes."""
-        shares, means, linear = self.shares[genes], self.means[genes], self.linear[genes]
-        return replace(self, shares=shares, means=means, linear=linear)
+        names = ("shares", "means", "linear", "squares")
+        return replace(self, **{name: getattr(self, name)[genes] for name in names})
 
     @cached_property
     def folds(self) -> Array:
@@ -153,6 +157,14 @@ def _sums(
     """Return what :meth:`Expression.of` divides, for all cells and each label."""
     cells = members(codes[rows], len(categories))
     sums = block.T @ cells
-    linear = unlogged(block, unit).T @ cells if unit else sums
-    negative = np.asarray(float(block.min() < 0))
-    return ((block > 0).T @ cells, sums, linear, cells.sum(axis=0), negative), None
+    linear = _unlogged(block, unit).T @ cells if unit else sums
+    squares = doubled(block) ** 2
+    totals = ((block > 0).T @ cells, sums, linear, squares.T @ cells, cells.sum(axis=0))
+    return (*totals, np.asarray(float(block.min() < 0))), None
+
+
+def _unlogged(block: Matrix, unit: float) -> Matrix:
+    """Return ``expm1`` of the values; none that is larger than a logarithm overflows."""
+    if sparse.issparse(block):
+        return with_values(block, _unlogged(block.data, unit))
+    return np.expm1(np.minimum(unit * block, read.LARGEST_LOGARITHM))

@@ -14,14 +14,7 @@ from scipy import sparse
 
 from .. import checks, codec, labels
 from ..cells.graph import check_coordinates, check_graph
-from ..data.matrix import (
-    IN_MEMORY,
-    LARGEST_LOGARITHM,
-    RowMatrix,
-    check_finite,
-    check_indices,
-    native,
-)
+from ..data.matrix import IN_MEMORY, RowMatrix, check_finite, check_indices, native
 from ..errors import (
     LOG_NORMALISE,
     MOST_NAMES,
@@ -55,6 +48,8 @@ _FIRST_NAMES, _COMMON = 100, ("ACTB", "Actb", "ENSG00000075624", "ENSMUSG0000002
 _CELL = re.compile("|".join([*patterns("cell")["barcodes"], *patterns("cell")["samples"]]), re.I)
 #: The content of a matrix is recognised from so many values of so many rows.
 _FIRST_VALUES, FIRST_ROWS = 10_000, 20
+#: That of 1e9 to the base of 2.
+LARGEST_LOGARITHM = 30.0
 #: Natural logarithms of the bases that values may show: e, 2 and 10.
 _UNITS = (1.0, float(np.log(2.0)), float(np.log(10.0)))
 #: No logarithm and hardly a scaled value exceeds the first.  Larger values are expression that is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,23 +13,26 @@ from scipy import sparse
 from .. import checks
 from ..criterion.criterion import (
     GenesTerm,
-    LabelsTerm,
     Target,
-    ValuesTerm,
+    TermOfCells,
     expression_matrix,
+    label_matrix,
     structure_matrix,
+    value_matrix,
 )
+from ..criterion.error import Evidence
 from ..data.matrix import check_indices
 from ..errors import InvalidType, InvalidValue, NotFound, listed, note, quoted, short
 from ..vendors import sheets
 from ..vendors.genes import ENDINGS, read_markers
 from . import columns, names, read
+from .expression import Expression
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Array
-    from ..criterion.criterion import Term
+    from ..criterion.criterion import EvidenceOf, Term
     from ..options import Request
 
 #: What ``preserve=`` may be; documentation shows it.
@@ -60,7 +64,8 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
         terms.append((_term(adata, source, request), float(share)))
     largest = max(share for _, share in terms)
     terms = [(term, share / largest) for term, share in terms]
-    return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
+    weights = None if cell_weights is None else _weights(adata, cell_weights)
+    return Target(tuple(terms), weights, _evidence(adata, request))
 
 
 def sources(request: Request) -> dict[str, str]:
@@ -90,7 +95,7 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
             text = "is in `adata.obs` and in `adata.obsm`: rename one"
             raise InvalidValue(f"`preserve={short(source)}` {text}")
         if source in adata.obs:
-            return _of_column(adata, source, request)
+            return _of_column(adata, source)
         if source in adata.obsm:
             return _of_space(adata, source)
         stored = source in adata.var or f"{source}_selected" in adata.var
@@ -109,7 +114,7 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
     return GenesTerm(panel.genes)
 
 
-def _of_column(adata: AnnData, name: str, request: Request) -> Term:
+def _of_column(adata: AnnData, name: str) -> Term:
     """Labels, or a number a cell."""
     values = columns.labels_or_numbers(adata, name, "preserve", _MEASUREMENTS)
     if isinstance(values, np.ndarray):
@@ -118,17 +123,27 @@ def _of_column(adata: AnnData, name: str, request: Request) -> Term:
     few = [label for label, n in zip(values.names, n_cells, strict=True) if n < _FEW_CELLS]
     if few:
         note(f"`preserve` has labels of one or two cells, too few for a mean: {listed(few)}.")
-    platform, spec = request.platform, request.structure
-    if request.preserve != name or platform is None or not platform.is_unseen:
-        return LabelsTerm(values.codes)
-    n_types = len(n_cells)
-    if n_types * (n_types - 1) * adata.n_vars > _MOST_EVIDENCE:
-        text = f"`preserve={short(name)}` has {n_types} labels, whose pairs need too much memory"
-        raise InvalidValue(
-            f"{text}: name coarser labels, or give them a weight (`{{{name!r}: 1}}`)"
-        )
+    return TermOfCells(values.codes, label_matrix)
+
+
+def _evidence(adata: AnnData, request: Request) -> EvidenceOf | None:
+    """Return R of labels on an instrument of which no cells are given; None: F is all."""
+    name, platform, spec = request.preserve, request.platform, request.structure
+    if not isinstance(name, str) or name not in adata.obs:
+        return None
+    labels = columns.labels_or_numbers(adata, name, "preserve", _MEASUREMENTS)
+    if isinstance(labels, np.ndarray) or platform is None or not platform.is_unseen:
+        return None
+    is_large = len(labels.names) ** 2 * adata.n_vars > _MOST_EVIDENCE
+    if is_large or request.cell_weights is not None or spec.batch_key is not None:
+        why = f"{len(labels.names)} labels" if is_large else "`batch_key` or `cell_weights`"
+        text = f"`preserve={short(name)}` counts no pairs of labels with {why}"
+        raise InvalidValue(f"{text}: give the labels a weight (`{{{name!r}: 1}}`)")
     data = read.without_ignored(adata, read.row_matrix(adata, spec.layer), spec.ignore)
-    return LabelsTerm(values.codes, data, read.unit_of_logarithms(adata, data))
+    types = Expression.of(data, labels, unit=read.unit_of_logarithms(adata, data))
+    variances, counts = np.maximum([types.squares - types.means**2, types.linear], 0.0)
+    moments = np.array([types.means, variances, counts])[:, :, 1:]
+    return partial(Evidence.of_types, types.sizes[1:], moments)
 
 
 def _of_space(adata: AnnData, name: str) -> Term:
@@ -141,12 +156,12 @@ def _of_space(adata: AnnData, name: str) -> Term:
     return _of_numbers(values.reshape(adata.n_obs, -1).astype(float), name)
 
 
-def _of_numbers(values: Array, name: str) -> ValuesTerm:
+def _of_numbers(values: Array, name: str) -> TermOfCells:
     complete = values[np.isfinite(values).all(axis=1)]
     varies = len(complete) > 0 and (np.ptp(complete, axis=0) > 0).any()
     if np.isinf(values).any() or not varies:
         raise InvalidValue(f"`preserve={short(name)}` is infinite or constant: name another target")
-    return ValuesTerm(values)
+    return TermOfCells(values, value_matrix)
 
 
 def _weights(adata: AnnData, name: str) -> Array:

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy import sparse
 
-from ..data.matrix import RowMatrix, doubled, unlogged, with_values
 from ..errors import InvalidValue
 from .error import Block, Evidence, Largest, inverse
 from .platform import N_DRAWS
@@ -23,13 +21,15 @@ from .platform import N_DRAWS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .._typing import Array, Index, Matrix
+    from .._typing import Array, Index
     from ..cells.cells import Cells
     from .platform import Detection
 
     #: Something to be preserved: W of any trace, shape (r, r), of one set of cells, zero where they
     #: have nothing of it.  Weights say how much each cell counts, with mean 1; None: all alike.
     Term = Callable[[Cells, Array | None], Array]
+    #: R of types, by the noise of the assay and the amplitude of genes on the instrument.
+    EvidenceOf = Callable[[float, Array], Evidence]
 
 
 #: Power of ``Σ g_j g_jᵀ`` and of the like sums for labels and numbers of the cells: 0 is all axes
@@ -75,92 +75,48 @@ class GenesTerm:
 
 @dataclass(frozen=True)
 class TermOfCells:
-    """A value of each cell, in place of what genes vary in."""
+    """A value of each cell, in place of what genes vary in, and the W of such values."""
 
     #: Shape (n_cells,) or (n_cells, n_values).
     values: Array | Index
+    matrix: Callable[[Any, Cells, Array | None], Array]
 
     def __call__(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
-        raise NotImplementedError
+        return self.matrix(self.values, cells, weights)
 
     def rows(self, cells: Index) -> Self:
         """The same of some cells."""
         return replace(self, values=self.values[cells])
 
 
-@dataclass(frozen=True)
-class LabelsTerm(TermOfCells):
+def label_matrix(labels: Index, cells: Cells, weights: Array | None) -> Array:
     """Classes of cells, −1 where unknown, to be told apart: ``(Σ_{m<m'} δ_mm' δ_mm'ᵀ)^½`` with the
     differences δ, of norm 1, of the mean rows of Z of the classes.
     """
-
-    #: Cells × genes, where an instrument of which no cells are known measures the panel, and the
-    #: unit of its logarithms, 0 for none.
-    matrix: RowMatrix | None = None
-    unit: float = 1.0
-
-    def rows(self, cells: Index) -> Self:
-        """The same of some cells."""
-        matrix = None if self.matrix is None else RowMatrix(self.matrix, cells)
-        return replace(self, values=self.values[cells], matrix=matrix)
-
-    def __call__(self, cells: Cells, weights: Array | None) -> Array:
-        """W, shape (r, r)."""
-        members = self._members(weights)
-        means = cells.coordinates(members / members.sum(axis=0))
-        first, second = np.triu_indices(members.shape[1], 1)
-        differences = means[:, first] - means[:, second]
-        differences = _divided(differences, np.linalg.norm(differences, axis=0))
-        return rooted(differences @ differences.T)
-
-    def _members(self, weights: Array | None) -> Array:
-        """How much each cell counts in each class that there is, shape (n_cells, n_classes)."""
-        counts = np.ones(len(self.values)) if weights is None else weights
-        labelled = (self.values >= 0) & (counts > 0)
-        classes, codes = np.unique(self.values[labelled], return_inverse=True)
-        members = np.zeros((len(self.values), len(classes)))
-        members[labelled] = np.eye(len(classes))[codes] * counts[labelled, None]
-        return members
-
-    def evidence(self, cells: Cells, weights: Array | None, amplitude: Array) -> Evidence:
-        """R: ``s_imm' = p_im a_i² (μ_im − μ_im')₊² / ((v_im + v_im')/2 + σ_0²)`` for m ≠ m', with
-        means μ and variances v in classes, ``p_im`` the share of class m of the mean counts, and
-        the amplitude a of genes on the instrument; w is in proportion to ``√(n_m n_m')``.
-        """
-        members = self._members(weights)
-        sizes = members.sum(axis=0)
-        sums, _ = RowMatrix(self.matrix).sweep(_by_class, members, self.unit)
-        means, squares, counts = (total / sizes for total in sums)
-        variances = np.maximum(squares - means**2, 0.0)
-        counts = np.maximum(counts, 0.0)
-        precision = counts / np.maximum(counts.sum(axis=1, keepdims=True), NOTHING)
-        evidence = np.maximum(means[:, :, None] - means[:, None], 0.0)
-        evidence **= 2
-        evidence *= (precision * np.reshape(amplitude, (-1, 1)) ** 2)[:, :, None]
-        evidence /= (variances[:, :, None] + variances[:, None]) / 2.0 + cells.assay_noise
-        shares = np.sqrt(np.outer(sizes, sizes))
-        np.fill_diagonal(shares, 0.0)
-        genes, total = evidence.reshape(len(means), -1), evidence.sum(axis=0).ravel()
-        block = Evidence(genes, shares.ravel(), np.zeros_like(total), total)
-        of_all = block.value(np.zeros(len(genes)))
-        return replace(block, weights=block.weights / (of_all or 1.0))
+    counts = np.ones(len(labels)) if weights is None else weights
+    labelled = (labels >= 0) & (counts > 0)
+    classes, codes = np.unique(labels[labelled], return_inverse=True)
+    members = np.zeros((len(labels), len(classes)))
+    members[labelled] = np.eye(len(classes))[codes] * counts[labelled, None]
+    means = cells.coordinates(members / members.sum(axis=0))
+    first, second = np.triu_indices(len(classes), 1)
+    differences = means[:, first] - means[:, second]
+    differences = _divided(differences, np.linalg.norm(differences, axis=0))
+    return rooted(differences @ differences.T)
 
 
-class ValuesTerm(TermOfCells):
+def value_matrix(numbers: Array, cells: Cells, weights: Array | None) -> Array:
     """Numbers of the cells, not finite where unknown: Y has a column each, centred, with squares
     that sum to 1.
     """
-
-    def __call__(self, cells: Cells, weights: Array | None) -> Array:
-        """W, shape (r, r)."""
-        measured = np.asarray(np.isfinite(self.values).all(axis=1))
-        counts = measured * (1.0 if weights is None else weights)
-        values = np.where(measured[:, None], self.values, 0.0)
-        values = (values - counts @ values / max(counts.sum(), 1.0)) * measured[:, None]
-        values = _divided(values, np.sqrt(counts @ values**2))
-        coordinates = cells.coordinates(values * counts[:, None])
-        return rooted(coordinates @ coordinates.T)
+    measured = np.asarray(np.isfinite(numbers).all(axis=1))
+    counts = measured * (1.0 if weights is None else weights)
+    values = np.where(measured[:, None], numbers, 0.0)
+    values = (values - counts @ values / max(counts.sum(), 1.0)) * measured[:, None]
+    values = _divided(values, np.sqrt(counts @ values**2))
+    coordinates = cells.coordinates(values * counts[:, None])
+    return rooted(coordinates @ coordinates.T)
 
 
 @dataclass(frozen=True)
@@ -170,6 +126,8 @@ class Target:
     terms: tuple[tuple[Term, float], ...] = ((structure_matrix, 1.0),)
     #: How much each cell counts, shape (n_cells,); None: all the same.
     weights: Array | None = None
+    #: What takes the place of F, for labels on an instrument that is only named.
+    evidence: EvidenceOf | None = None
 
     @property
     def noise(self) -> float:
@@ -189,13 +147,6 @@ class Target:
         )
         weights = None if self.weights is None else self.weights[cells]
         return replace(self, terms=terms, weights=weights)
-
-    def evidence(self, cells: Cells, instrument: Detection) -> list[Evidence]:
-        """What takes the place of F, for labels on an instrument that is only named; else none."""
-        labels = self.terms[0][0]
-        if not isinstance(labels, LabelsTerm) or labels.matrix is None:
-            return []
-        return [labels.evidence(cells, self.weights, instrument.amplitude(instrument.detected))]
 
     def matrix(self, cells: Cells) -> Array:
         """W of trace 1, shape (r, r); zero where these cells have nothing to preserve."""
@@ -259,17 +210,13 @@ class Criterion:
             self._reach[k] = weights @ (1.0 - np.einsum("ij,ij->j", basis, covariance @ basis))
         #: F of each set without genes, shape (n_sets,)
         self._starts = np.array([weights.sum() for weights, _ in self._eigen])
-        #: R of each set in place of F, in units of that of all genes; none: there is F alone
-        self._evidence = [
-            replace(block, weights=block.weights / n_filled)
-            for cells, target in of_sets
-            if instrument is not None
-            for block in target.evidence(cells, instrument)
-        ]
-        if self._evidence:
-            nothing = np.zeros(self.n_genes)
-            self._starts = np.array([block.value(nothing) for block in self._evidence])
-            self._reach = self._starts
+        #: R in place of F; None: there is F alone
+        self._evidence: Evidence | None = None
+        if instrument is not None and (evidence := self.targets[0].evidence) is not None:
+            amplitude = instrument.amplitude(instrument.detected)
+            self._evidence = evidence(self.sets[0].assay_noise, amplitude)
+            self._reach = np.array([self._evidence.value(np.zeros(self.n_genes))])
+            self._starts = self._reach
         start = self._starts.sum() or 1.0
         if instrument is not None and self._reach.sum() < _LITTLE * start:
             text = f"`platform` is so blind that all genes preserve {self._reach.sum() / start:.1g}"
@@ -305,20 +252,19 @@ class Criterion:
         return np.asarray(self._starts * self._shares - (self._shares > 0))
 
     @cached_property
-    def blocks(self) -> Sequence[Block]:
+    def blocks(self) -> list[Block]:
         """F, or R, on each set of cells, and on each draw of failures."""
         return self.on(slice(None))
 
     @cached_property
-    def error_blocks(self) -> Sequence[Block]:
+    def error_blocks(self) -> list[Block]:
         """F on each set of cells, which explains panels by R too."""
-        return self.on(slice(None), of_errors=True) if self._evidence else self.blocks
+        return self.blocks if self._evidence is None else self.on(slice(None), of_errors=True)
 
-    def on(self, genes: Index | slice, *, of_errors: bool = False) -> Sequence[Block]:
+    def on(self, genes: Index | slice, *, of_errors: bool = False) -> list[Block]:
         """The blocks of some genes, without turning the others into the eigenbasis of W."""
-        if self._evidence and not of_errors:
-            pairs = zip(self._evidence, self._shares, strict=True)
-            return [replace(block.only(genes), weights=block.weights * w) for block, w in pairs]
+        if self._evidence is not None and not of_errors:
+            return [self._evidence.only(genes)]
         of_sets = zip(self._genes, self._eigen, self._shares, strict=True)
         return [
             Block(all_genes[genes] @ basis, weights * share, np.zeros_like(basis))
@@ -342,7 +288,7 @@ class Criterion:
 
     def _of_sets(self, order: Index) -> Array:
         """Errors of each set along an order, shape (n_sets, len(order) + 1)."""
-        errors = np.array([errors_along(block) for block in self.on(order)])
+        errors = np.array([block.along() for block in self.on(order)])
         return np.asarray(errors.reshape(-1, len(self.sets), len(order) + 1).sum(axis=0))
 
     def _joined(self, errors: Array) -> Array:
@@ -355,7 +301,7 @@ class Criterion:
         """How errors of blocks are joined while genes enter; None: they add up."""
         return Largest((self._shares > 0).astype(float), SHARPNESS) if self.worst else None
 
-    def bounding(self, panel: Index) -> tuple[Sequence[Block], float]:
+    def bounding(self, panel: Index) -> tuple[list[Block], float]:
         """Blocks whose sum less a number is nowhere above F, and near to F at a panel."""
         if not self.worst:
             return self.blocks, 0.0
@@ -406,7 +352,7 @@ class OnPlatform(Criterion):
             seen = self.instrument.amplitude(self.instrument.detected)
             of_draws = self.instrument.amplitude(drawn * detection.on_target_rate)
             gains *= np.divide(of_draws, seen, out=np.zeros_like(gains), where=seen > 0)
-        if self._evidence:  # of squares
+        if self._evidence is not None:  # of squares
             gains **= 2
         self.blocks = [
             replace(block, genes=block.genes * gain[:, None], weights=block.weights / n_draws)
@@ -416,13 +362,13 @@ class OnPlatform(Criterion):
         #: Number of draws
         self.n_draws = n_draws
 
-    def on(self, genes: Index | slice, *, of_errors: bool = False) -> Sequence[Block]:
+    def on(self, genes: Index | slice, *, of_errors: bool = False) -> list[Block]:
         """Every draw, of some genes."""
         return [block.only(genes) for block in self.blocks]
 
     def preserved_in_draws(self, panel: Index) -> Array:
         """Share that a panel preserves in each draw, shape (n_draws,)."""
-        errors = np.array([errors_along(block)[-1] for block in self.on(panel)]) * self.n_draws
+        errors = np.array([block.along()[-1] for block in self.on(panel)]) * self.n_draws
         of_draws = self._joined(errors.reshape(self.n_draws, -1).T)
         return np.asarray((self.errors(panel[:0])[0] - of_draws) / self.scale)
 
@@ -432,36 +378,11 @@ def units_of_noise(cells: Cells) -> float:
     return float(len(cells.basis) * cells.noise_level * np.mean(np.diag(cells.stiffness)))
 
 
-def errors_along(block: Block) -> Array:
-    """F while the genes of a block enter, ``E ← E − E g gᵀE/(1 + gᵀE g)`` for each."""
-    if isinstance(block, Evidence):
-        return block.along()
-    covariance = np.eye(len(block.weights))
-    errors = np.empty(len(block.genes) + 1)
-    errors[0] = block.weights.sum()
-    for size, g in enumerate(block.genes, start=1):
-        u = covariance @ g
-        s = 1.0 + g @ u
-        errors[size] = errors[size - 1] - block.weights @ u**2 / s
-        covariance -= np.outer(u, u) / s
-    return errors
-
-
 def rooted(matrix: Array) -> Array:
     """A power of a positive semidefinite matrix, whose zeros stay zero: a root of them is large."""
     values, basis = np.linalg.eigh(matrix)
     values[values < _ROUNDING * values[-1]] = 0.0
     return np.asarray((basis * np.maximum(values, 0.0) ** POWER) @ basis.T)
-
-
-def _by_class(
-    block: Matrix, rows: slice, members: Array, unit: float
-) -> tuple[tuple[Array, ...], None]:
-    """Sums of values, squares and counts in classes, shape (n_genes, n_classes) each."""
-    block, cells = doubled(block), members[rows]
-    squares = with_values(block, block.data**2) if sparse.issparse(block) else block**2
-    counts = unlogged(block, unit) if unit else block
-    return (block.T @ cells, squares.T @ cells, counts.T @ cells), None
 
 
 def _of_trace_one(matrix: Array) -> Array:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 #: Where the sum of Ψ falls by more than this share, its logarithm is exact.
 _STEEP = -0.5
+#: A smaller sum of counts is none.
+_NOTHING = 1e-20
 
 
 @dataclass(frozen=True)
@@ -78,11 +80,24 @@ class Block:
 
     def value(self, beta: Array) -> float:
         """``F(β)``."""
-        return self.level(self.inverse(beta))
+        return self.at(self.inverse(beta))[0]
 
-    def level(self, inverse: Array) -> float:
-        """F where E is known."""
-        return float(self.weights @ np.diag(inverse))
+    def at(self, inverse: Array) -> tuple[float, Array]:
+        """F and ``∂F/∂β_i`` where E is known."""
+        weighted = self.genes @ (inverse * np.sqrt(self.weights))
+        return float(self.weights @ np.diag(inverse)), -np.einsum("ij,ij->i", weighted, weighted)
+
+    def along(self) -> Array:
+        """F while the genes enter, ``E ← E − E g gᵀE/(1 + gᵀE g)`` for each."""
+        covariance = np.eye(len(self.weights))
+        errors = np.empty(len(self.genes) + 1)
+        errors[0] = self.weights.sum()
+        for size, g in enumerate(self.genes, start=1):
+            u = covariance @ g
+            s = 1.0 + g @ u
+            errors[size] = errors[size - 1] - self.weights @ u**2 / s
+            covariance -= np.outer(u, u) / s
+        return errors
 
     def losses(self) -> Array:
         """By how much F grows without each gene, where all are measured, shape (n_genes,).
@@ -118,7 +133,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Evidence(Block):
-    """What R falls short of that of all genes, on one set of cells.
+    """What R falls short of that of all genes.
 
     ``genes`` is s, shape (n_genes, n_pairs); ``weights`` are w, and ``covered`` and E have a number
     per pair.
@@ -126,6 +141,25 @@ class Evidence(Block):
 
     #: T of all genes, shape (n_pairs,).
     total: Array
+
+    @classmethod
+    def of_types(cls, sizes: Array, moments: Array, noise: float, amplitude: Array) -> Self:
+        """R of types, by their numbers of cells, and means, variances and mean counts of genes:
+        ``s_imm' = p_im a_i² (μ_im − μ_im')₊² / ((v_im + v_im')/2 + σ_0²)`` for m ≠ m', with
+        ``p_im`` the share of type m of the mean counts; w is in proportion to ``√(n_m n_m')``,
+        and R of all genes is 1.
+        """
+        means, variances, counts = moments
+        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), _NOTHING)
+        shares *= np.reshape(amplitude, (-1, 1)) ** 2
+        evidence = np.maximum(means[:, :, None] - means[:, None], 0.0)
+        evidence **= 2
+        evidence *= shares[:, :, None]
+        evidence /= (variances[:, :, None] + variances[:, None]) / 2.0 + noise
+        genes, total = evidence.reshape(len(means), -1), evidence.sum(axis=0).ravel()
+        weights = np.sqrt(np.outer(sizes, sizes)).ravel()
+        weights /= weights @ np.log1p(total) or 1.0
+        return cls(genes, weights, np.zeros_like(total), total)
 
     def measuring(self, fixed: Array) -> Self:
         """Measure other genes too, shape (n, n_pairs)."""
@@ -136,9 +170,10 @@ class Evidence(Block):
         heavy = np.flatnonzero(beta > 0)
         return np.asarray(1.0 / (1.0 + self.covered + beta[heavy] @ self.genes[heavy]))
 
-    def level(self, inverse: Array) -> float:
-        """``R(all) − R``."""
-        return float(self.weights @ (np.log1p(self.total) + np.log(inverse)))
+    def at(self, inverse: Array) -> tuple[float, Array]:
+        """``R(all) − R`` and ``−Σ_p w_p s_ip/(1 + T_p)``."""
+        missing = self.weights @ (np.log1p(self.total) + np.log(inverse))
+        return float(missing), -self.genes @ (self.weights * inverse)
 
     def curvature(self, inverse: Array) -> Array:
         """``Σ_p w_p s_ip s_jp/(1 + T_p)²``."""
@@ -171,13 +206,8 @@ def evaluate(blocks: Sequence[Block], beta: Array) -> tuple[float, Array, list[A
     value, gradient, inverses = 0.0, np.zeros(len(beta)), []
     for block in blocks:
         inverse = block.inverse(beta)
-        if isinstance(block, Evidence):
-            value += block.level(inverse)
-            gradient -= block.genes @ (block.weights * inverse)
-        else:
-            weighted = block.genes @ (inverse * np.sqrt(block.weights))
-            value += float(block.weights @ np.diag(inverse))
-            gradient -= np.einsum("ij,ij->i", weighted, weighted)
+        of_block, slopes = block.at(inverse)
+        value, gradient = value + of_block, gradient + slopes
         inverses.append(inverse)
     return value, gradient, inverses
 

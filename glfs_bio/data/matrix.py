@@ -32,8 +32,6 @@ DENSE_BLOCK, SPARSE_READ = 2**24, 2**26
 SPARSE_BLOCK = 2**20
 #: Entries of a buffer for the rows of many blocks.
 _BUFFER = 2**24
-#: No logarithm is larger: that of 1e9 to the base of 2.
-LARGEST_LOGARITHM = 30.0
 #: Kinds of matrices that are in memory: nothing has to be read or computed to see them.
 IN_MEMORY: Any = np.ndarray, sparse.sparray, sparse.spmatrix
 
@@ -339,13 +337,6 @@ def largest(values: Array) -> float:
 def with_values(block: sparse.csr_array, values: Array) -> sparse.csr_array:
     """Other values in the same places, whose indices are shared."""
     return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
-
-
-def unlogged(block: Matrix, unit: float) -> Matrix:
-    """``expm1`` of logarithms in a unit; none that is larger than a logarithm overflows."""
-    if sparse.issparse(block):
-        return with_values(block, unlogged(block.data, unit))
-    return np.expm1(np.minimum(unit * block, LARGEST_LOGARITHM))
 
 
 def doubled(block: Matrix) -> Matrix:

@@ -74,8 +74,6 @@ class Packed(Greedy):
             self.held_back |= gene != np.argmax(worth)
             if np.isinf(worth_of_fitting[gene]):
                 return
-            if self._preferred.any():
-                gene = self.preferred_to(gene, worth_of_fitting)
             self.picked.append(gene)
             self.gains.append(float(gains[gene]))
             self.measure(gene)
@@ -108,10 +106,6 @@ def select_within(problem: Problem) -> Panel:
     fixed, candidates = problem.fixed, np.arange(len(problem.genes))
     check(problem.rows, problem.n_genes, include=fixed, candidates=candidates)
     greedy = Packed(problem)
-    if len(problem.preferred):
-        plain = Packed(problem)
-        plain.fill(problem.n_genes or LARGEST)
-        greedy.prefer(problem.preferred_positions, plain.gains)
     if problem.n_genes is None and not problem.has_any_size:
         greedy = _enough(problem, greedy)
         preserved = problem.preserved(greedy.picked)

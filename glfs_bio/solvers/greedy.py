@@ -39,11 +39,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-
 #: What preferred genes may cost, as a share of what panels without them preserve.
 _COST = 0.002
-#: Genes whose gain in R is looked at at once.
-_FEW = 32
 
 
 class Greedy:
@@ -60,28 +57,26 @@ class Greedy:
         across: Largest | None = None,
         alike: Iterable[Index] = (),
     ) -> None:
-        self._genes = [block.genes for block in blocks]
+        self._evidence = [block for block in blocks if isinstance(block, Evidence)]
+        self._genes = [] if self._evidence else [block.genes for block in blocks]
         #: E and E W E of each set of cells
         self._inverses = [block.inverse(np.zeros(len(block.genes))) for block in blocks]
+        both = zip(blocks, self._inverses, strict=True)
+        self._curved_inverses = [(inverse * block.weights) @ inverse for block, inverse in both]
+        #: g_iᵀ E g_i and g_iᵀ E W E g_i of every gene, shape (n_sets, n_genes)
+        self._lengths = self._forms(self._inverses)
+        self._curved = self._forms(self._curved_inverses)
         self._criterion = criterion
         self._across = across
-        self._evidence = [block for block in blocks if isinstance(block, Evidence)]
-        if self._evidence:
-            #: No gene gains more in R
-            self._most = self.waiting
-        else:
-            both = zip(blocks, self._inverses, strict=True)
-            self._curved_inverses = [(inverse * block.weights) @ inverse for block, inverse in both]
-            #: g_iᵀ E g_i and g_iᵀ E W E g_i of every gene, shape (n_sets, n_genes)
-            self._lengths = self._forms(self._inverses)
-            self._curved = self._forms(self._curved_inverses)
+        #: No gene gains more
+        self._most = self.waiting
         #: Whether each gene could still enter, shape (n_genes,)
         self.can_enter = np.ones(len(blocks[0].genes), dtype=bool)
-        #: Genes that enter where the panel gains enough with them, by its size
-        self._preferred, self._enough = np.zeros_like(self.can_enter), np.empty(0)
         self._alike = {int(gene): genes for genes in alike for gene in genes}
         #: Genes like one that is in, which enter last
         self.barred = np.zeros_like(self.can_enter)
+        #: Genes that enter where the first 1, 2, … gain enough with them
+        self.preferred, self.enough = self.barred, np.empty(0)
         #: Genes in the order in which they entered
         self.picked: list[int] = []
         #: What each of them gained
@@ -94,46 +89,30 @@ class Greedy:
             allowed &= np.isin(np.arange(len(allowed)), among)
         while len(self.picked) < n_genes and allowed.any():
             first = allowed & ~self.barred if among is None else allowed
-            among_all = first if first.any() else allowed
-            if self._evidence and self._across is None and not self._preferred.any():
-                gains = self._gains_among(among_all)
-            else:
-                gains = np.where(among_all, self.waiting, -np.inf)
-            gene = int(np.argmax(gains))
-            if self._preferred.any():
-                gene = self.preferred_to(gene, gains)
+            gene, gain = self._best(first if first.any() else allowed)
+            if len(self.picked) < len(self.enough):
+                other, less = self._best(allowed & self.preferred)
+                if sum(self.gains) + less >= self.enough[len(self.picked)]:
+                    gene, gain = other, less
             self.picked.append(gene)
-            self.gains.append(float(gains[gene]))
+            self.gains.append(gain)
             self.measure(gene)
             allowed &= self.can_enter
 
-    def _gains_among(self, among: NDArray[np.bool_]) -> Array:
-        """What genes of some would gain next in R, as far as one may be the best; else −∞."""
-        most = np.where(among, self._most, -np.inf)
-        gains = np.full(len(most), -np.inf)
-        while most.max() > gains.max():
-            few = np.argsort(-most, kind="stable")[:_FEW]
-            few = few[among[few]]
-            gains[few] = self._most[few] = self._of_evidence(few).sum(axis=0)
-            most[few] = -np.inf
-        return gains
+    def _best(self, among: NDArray[np.bool_]) -> tuple[int, float]:
+        """Return the gene of some that gains most, and what it gains."""
+        gains = np.where(among, self._most if self._evidence else self.waiting, -np.inf)
+        gene, last = int(np.argmax(gains)), -1
+        while self._evidence and gene != last and among[gene]:
+            last = gene
+            gains[gene] = self._most[gene] = self._by_evidence(np.array([gene]))[0]
+            gene = int(np.argmax(gains))
+        return gene, float(gains[gene])
 
-    def prefer(self, genes: Index, plain: Sequence[float]) -> None:
-        """Let genes enter where panels preserve nearly what those do whose gains are `plain`."""
-        self._preferred = np.isin(np.arange(len(self.can_enter)), genes)
-        self._enough = (1.0 - _COST) * np.cumsum(plain)
-
-    def preferred_to(self, gene: int, gains: Array) -> int:
-        """Return the preferred gene that gains most in place of another, if that is enough."""
-        preferred, size = int(np.argmax(np.where(self._preferred, gains, -np.inf))), len(self.gains)
-        gained = sum(self.gains) + gains[preferred]
-        is_enough = size < len(self._enough) and gained >= self._enough[size]
-        return preferred if is_enough else gene
-
-    def _of_evidence(self, genes: Index | slice) -> Array:
-        """What some genes would add to R on each set of cells."""
+    def _by_evidence(self, genes: Index | slice) -> Array:
+        """What some genes would add to R."""
         both = zip(self._evidence, self._inverses, strict=True)
-        return np.array([block.only(genes).gains(inverse) for block, inverse in both])
+        return np.asarray(sum(block.only(genes).gains(inverse) for block, inverse in both))
 
     def _forms(self, matrices: list[Array]) -> Array:
         both = zip(self._genes, matrices, strict=True)
@@ -146,12 +125,10 @@ class Greedy:
         self.can_enter[gene] = sign < 0
         if gene in self._alike:
             self.barred[self._alike[gene]] = True
-        changes = np.empty(len(self._genes))
+        changes = np.empty(len(self._inverses))
         for k, block in enumerate(self._evidence):
-            inverse = self._inverses[k] / (1.0 + sign * self._inverses[k] * block.genes[gene])
-            changes[k] = block.weights @ np.log(inverse / self._inverses[k])
-            self._inverses[k] = inverse
-        for k, genes in enumerate(() if self._evidence else self._genes):
+            self._inverses[k] = 1.0 / (1.0 / self._inverses[k] + sign * block.genes[gene])
+        for k, genes in enumerate(self._genes):
             g = genes[gene]
             u, v = self._inverses[k] @ g, self._curved_inverses[k] @ g
             s, a = 1.0 + sign * (g @ u), g @ v
@@ -171,9 +148,8 @@ class Greedy:
         if self._criterion == "determinant":
             return np.asarray(sum(np.log1p(self._lengths)))
         if self._evidence:
-            gains = self._of_evidence(slice(None))
-        else:
-            gains = self._curved / (1.0 + self._lengths)
+            return self._by_evidence(slice(None))
+        gains = self._curved / (1.0 + self._lengths)
         joined = gains.sum(axis=0) if self._across is None else -self._across.moved(-gains)
         return np.asarray(joined)
 
@@ -192,16 +168,17 @@ def select(problem: Problem) -> Panel:
     `preserved` is of all genes that were tried: more than the panel where no number is given.
     """
     fixed, n_genes = problem.fixed, problem.n_genes
-    alike = [np.searchsorted(problem.genes, genes) for genes in problem.alike.values()]
     most = max(min(LARGEST, len(problem.genes)), len(fixed)) if n_genes is None else n_genes
+    alike = [np.searchsorted(problem.genes, genes) for genes in problem.alike.values()]
     greedy = Greedy(problem.blocks, across=problem.criterion.across(), alike=alike)
-    if len(problem.preferred):
-        plain = Greedy(problem.blocks, across=problem.criterion.across(), alike=alike)
-        plain.grow(len(fixed), among=fixed)
-        plain.grow(most)
-        greedy.prefer(problem.preferred_positions, plain.gains)
     greedy.grow(len(fixed), among=fixed)
     greedy.grow(most)
+    if problem.preferred is not None:
+        enough = (1.0 - _COST) * np.cumsum(greedy.gains)
+        greedy = Greedy(problem.blocks, across=problem.criterion.across(), alike=alike)
+        greedy.preferred, greedy.enough = problem.preferred[problem.genes], enough
+        greedy.grow(len(fixed), among=fixed)
+        greedy.grow(most)
     preserved = problem.criterion.preserved(problem.genes[greedy.picked])
     n_selected = fewest_genes(preserved, len(fixed)) if n_genes is None else n_genes
     return certified(problem, greedy, preserved, n_selected, n_selected)

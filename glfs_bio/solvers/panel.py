@@ -60,8 +60,8 @@ class Problem:
     included: NDArray[np.bool_]
     #: What a panel should preserve, of all genes; it comes with the structure of the cells.
     criterion: Criterion = None  # type: ignore[assignment]
-    #: Genes to be taken where better ones preserve little more, by index.
-    preferred: Index | tuple[()] = ()
+    #: Whether each gene is taken where better ones preserve little more; None: no gene is.
+    preferred: NDArray[np.bool_] | None = None
     #: Limits on the panel, over all genes; None: there are none.
     limits: Rows | None = None
     #: What the target platform is to the genes.
@@ -103,11 +103,6 @@ class Problem:
     def blocks(self) -> list[Block]:
         """F of the candidates, on each set of cells."""
         return [block.only(self.genes) for block in self.criterion.blocks]
-
-    @property
-    def preferred_positions(self) -> Index:
-        """Positions of the candidates that are preferred."""
-        return np.flatnonzero(np.isin(self.genes, self.preferred))
 
     @property
     def sets(self) -> list[Cells]:

@@ -274,11 +274,9 @@ def joining_problem(
     if detection.orderable is not None:
         out |= ~detection.orderable
     rows = panel.basis.limits(adata, ~out | np.isin(np.arange(adata.n_vars), stay))
-    preferred, _ = names.Lookup(adata, request.symbols).mask(request.prefer, "prefer", "ignore")
     problem = replace(
         joining(stay, ~out, rows, detection),
         criterion=panel.basis.criterion,
-        preferred=np.flatnonzero(preferred),
         random_state=request.structure.random_state,
         search=request.search,
         time_limit=request.time_limit,

@@ -12,11 +12,12 @@ from glfs_bio.criterion.criterion import (
     POWER,
     Criterion,
     GenesTerm,
-    LabelsTerm,
     Target,
-    ValuesTerm,
+    TermOfCells,
     expression_matrix,
+    label_matrix,
     structure_matrix,
+    value_matrix,
 )
 from glfs_bio.errors import InvalidValue
 
@@ -84,7 +85,7 @@ def test_labels(problems, cells, criterion_of, is_definition):
                 total = total + np.outer(apart, apart)
         matrices.append(power(total, POWER))
     for codes in (CODES, np.array([7, 2, 40])[CODES]):
-        is_definition(criterion_of(LabelsTerm(codes)), matrices, NOISE_OF_CELLS)
+        is_definition(criterion_of(TermOfCells(codes, label_matrix)), matrices, NOISE_OF_CELLS)
 
 
 def test_values(problems, cells, criterion_of, is_definition):
@@ -96,7 +97,7 @@ def test_values(problems, cells, criterion_of, is_definition):
         centred = values[part] - values[part].mean(axis=0)
         seen = z.T @ (centred / np.linalg.norm(centred, axis=0))
         matrices.append(power(seen @ seen.T, POWER))
-    is_definition(criterion_of(ValuesTerm(values)), matrices, NOISE_OF_CELLS)
+    is_definition(criterion_of(TermOfCells(values, value_matrix)), matrices, NOISE_OF_CELLS)
 
 
 def test_genes_and_structure(problems, criterion_of, is_definition, above_noise):
@@ -137,7 +138,7 @@ def test_a_weight_of_two_is_two_cells(problems, above_noise):
     np.testing.assert_allclose(matrix, expected / np.trace(expected), atol=1e-12)
 
 
-OF_CELLS = LabelsTerm(CODES), ValuesTerm(CODES[:, None] * 1.0)
+OF_CELLS = TermOfCells(CODES, label_matrix), TermOfCells(CODES[:, None] * 1.0, value_matrix)
 OF_GENES = structure_matrix, expression_matrix, GenesTerm(np.array([0, 2]))
 
 
@@ -154,8 +155,11 @@ def test_cells_without_a_label_or_number_count_for_nothing(criterion_of):
     known = np.arange(60) % 3 > 0
     values = CODES[:, None] * 1.0
     for unknown, every in (
-        (LabelsTerm(np.where(known, CODES, -1)), LabelsTerm(CODES)),
-        (ValuesTerm(np.where(known[:, None], values, np.nan)), ValuesTerm(values)),
+        (TermOfCells(np.where(known, CODES, -1), label_matrix), TermOfCells(CODES, label_matrix)),
+        (
+            TermOfCells(np.where(known[:, None], values, np.nan), value_matrix),
+            TermOfCells(values, value_matrix),
+        ),
     ):
         ignored = criterion_of(every, weights=known.astype(float))
         errors = criterion_of(unknown).errors(PANEL)
@@ -165,8 +169,10 @@ def test_cells_without_a_label_or_number_count_for_nothing(criterion_of):
 def test_a_set_of_cells_without_any_of_it_is_left_out(problems, cells, criterion_of):
     """With one label in it, or no cell that has one."""
     codes = np.where(np.isin(np.arange(60), cells[0]), CODES, -1)
-    alone = Criterion(problems[:1], [Target(((LabelsTerm(codes), 1.0),)).rows(cells[0])])
-    errors = criterion_of(LabelsTerm(codes)).errors(PANEL)
+    alone = Criterion(
+        problems[:1], [Target(((TermOfCells(codes, label_matrix), 1.0),)).rows(cells[0])]
+    )
+    errors = criterion_of(TermOfCells(codes, label_matrix)).errors(PANEL)
     np.testing.assert_allclose(errors, alone.errors(PANEL), rtol=1e-12)
     with refused(InvalidValue, "preserve"):
-        criterion_of(LabelsTerm(np.zeros(60, int)))
+        criterion_of(TermOfCells(np.zeros(60, int), label_matrix))
