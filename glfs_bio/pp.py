@@ -115,13 +115,12 @@ def select_genes(
         ``.var``, or families: ``"mitochondrial"``, ``"ribosomal"``, ``"haemoglobin"``, ``"tcr"``,
         ``"bcr"``, ``"sex"``, ``"cell_cycle"``, ``"proliferation"``, ``"housekeeping"``,
         ``"heat_shock"``, ``"dissociation"``, ``"cytoskeleton"``, ``"translation"``,
-        ``"common_markers"``, ``"controls"``.  Genes called by a clone or a locus
-        (``RP11-156E8.1``) are selected only if included.  Excluded genes still belong to the
-        structure, and genes that vary with them come in their place; blanks, negative controls
-        and spike-ins do not, and are selected only if they are included by name.
+        ``"common_markers"``, ``"controls"``.  Excluded genes still belong to the structure;
+        controls do not.  These, and genes called by a clone or a locus (``RP11-156E8.1``), are
+        selected only if included by name.
     prefer : str, pattern or list, default None
-        Genes, as in `exclude`, that replace better ones at 0.2 % of ``preserved`` at most.  Missing
-        names are skipped.  Not together with `limits`, whose `priority` does the same.
+        Genes, as in `exclude`, that replace better ones for 0.2 % of ``preserved``.  Missing names
+        are skipped.  Not together with `limits`, which have `priority`.
     ignore : str, pattern or list, default None
         Genes, as in `exclude`, that neither count as structure nor can be selected, unless they are
         in `include` too: these add nothing.  Not together with `use_rep` or `neighbors_key`, whose

@@ -10,6 +10,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
+from glfs_bio.criterion.criterion import errors_along
 from glfs_bio.criterion.error import Block, Largest, evaluate
 from glfs_bio.solvers.constraints import Row, Rows
 from glfs_bio.solvers.greedy import select
@@ -114,7 +115,7 @@ class OfBlocks:
         return Largest(starts, 100.0) if self.worst else None
 
     def errors(self, order):
-        errors = [block.along() for block in self.on(order)]
+        errors = [errors_along(block) for block in self.on(order)]
         return np.max(errors, axis=0) if self.worst else np.sum(errors, axis=0)
 
     def preserved(self, order):

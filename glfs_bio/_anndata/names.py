@@ -309,7 +309,7 @@ def choose(adata: AnnData, request: Request) -> Problem:
     silent = controls | adata.var_names.isin(ignore or ())
     included, excluded = np.zeros((2, adata.n_vars), dtype=bool)
     absent: list[Item] = []
-    preferred = None
+    preferred = np.zeros(adata.n_vars, dtype=bool)
     lists = (request.include, request.exclude, request.prefer, request.symbols)
     if lists == (None, None, None, None):
         check_names(adata)
@@ -317,8 +317,7 @@ def choose(adata: AnnData, request: Request) -> Problem:
         lookup = Lookup(adata, request.symbols)
         excluded, not_excluded = lookup.mask(request.exclude, "exclude", missing)
         included, absent = lookup.mask(request.include, "include", missing)
-        if request.prefer is not None:
-            preferred, _ = lookup.mask(request.prefer, "prefer", "ignore")
+        preferred, _ = lookup.mask(request.prefer, "prefer", "ignore")
         argument = "include" if absent else "exclude"
         absent = list(dict.fromkeys([*absent, *not_excluded]))
         lookup.report(argument, absent, missing)

@@ -12,10 +12,10 @@ from scipy import sparse
 
 from .. import checks
 from ..criterion.criterion import (
-    GenesTerm,
     Target,
     TermOfCells,
     expression_matrix,
+    genes_matrix,
     label_matrix,
     structure_matrix,
     value_matrix,
@@ -65,7 +65,7 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
     largest = max(share for _, share in terms)
     terms = [(term, share / largest) for term, share in terms]
     weights = None if cell_weights is None else _weights(adata, cell_weights)
-    return Target(tuple(terms), weights, _evidence(adata, request))
+    return Target(tuple(terms), weights, _evidence(adata, request, terms[0][0]))
 
 
 def sources(request: Request) -> dict[str, str]:
@@ -111,7 +111,7 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
     ignored = adata.var_names[panel.genes].intersection(request.structure.ignore or ())
     if len(ignored):
         raise InvalidValue(f"`preserve` has genes that `ignore` has too: {listed(ignored)}")
-    return GenesTerm(panel.genes)
+    return partial(genes_matrix, panel.genes)
 
 
 def _of_column(adata: AnnData, name: str) -> Term:
@@ -126,18 +126,19 @@ def _of_column(adata: AnnData, name: str) -> Term:
     return TermOfCells(values.codes, label_matrix)
 
 
-def _evidence(adata: AnnData, request: Request) -> EvidenceOf | None:
+def _evidence(adata: AnnData, request: Request, term: Term) -> EvidenceOf | None:
     """Return R of labels on an instrument of which no cells are given; None: F is all."""
     name, platform, spec = request.preserve, request.platform, request.structure
-    if not isinstance(name, str) or name not in adata.obs:
+    of_labels = isinstance(term, TermOfCells) and term.matrix is label_matrix
+    if not of_labels or isinstance(name, Mapping) or platform is None or not platform.is_unseen:
         return None
-    labels = columns.labels_or_numbers(adata, name, "preserve", _MEASUREMENTS)
-    if isinstance(labels, np.ndarray) or platform is None or not platform.is_unseen:
-        return None
-    is_large = len(labels.names) ** 2 * adata.n_vars > _MOST_EVIDENCE
-    if is_large or request.cell_weights is not None or spec.batch_key is not None:
-        why = f"{len(labels.names)} labels" if is_large else "`batch_key` or `cell_weights`"
-        text = f"`preserve={short(name)}` counts no pairs of labels with {why}"
+    labels = columns.labels(adata, name, "preserve")
+    if (
+        len(labels.names) ** 2 * adata.n_vars > _MOST_EVIDENCE
+        or request.cell_weights is not None
+        or spec.batch_key is not None
+    ):
+        text = f"`preserve={short(name)}` counts pairs of few labels, no batches nor `cell_weights`"
         raise InvalidValue(f"{text}: give the labels a weight (`{{{name!r}: 1}}`)")
     data = read.without_ignored(adata, read.row_matrix(adata, spec.layer), spec.ignore)
     types = Expression.of(data, labels, unit=read.unit_of_logarithms(adata, data))

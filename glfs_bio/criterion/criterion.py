@@ -61,16 +61,10 @@ def expression_matrix(cells: Cells, weights: Array | None) -> Array:
     return cells.whitened_form(cells.projections.T @ cells.projections, weights)
 
 
-@dataclass(frozen=True)
-class GenesTerm:
+def genes_matrix(genes: Index, cells: Cells, weights: Array | None) -> Array:
     """Some genes, which are to be predicted from the panel: ``Σ_j g_j g_jᵀ`` over them."""
-
-    genes: Index
-
-    def __call__(self, cells: Cells, weights: Array | None) -> Array:
-        """W, shape (r, r)."""
-        in_units = cells.projections[self.genes] * cells.units[self.genes, None]
-        return cells.whitened_form(in_units.T @ in_units, weights)
+    in_units = cells.projections[genes] * cells.units[genes, None]
+    return cells.whitened_form(in_units.T @ in_units, weights)
 
 
 @dataclass(frozen=True)
@@ -288,7 +282,7 @@ class Criterion:
 
     def _of_sets(self, order: Index) -> Array:
         """Errors of each set along an order, shape (n_sets, len(order) + 1)."""
-        errors = np.array([block.along() for block in self.on(order)])
+        errors = np.array([errors_along(block) for block in self.on(order)])
         return np.asarray(errors.reshape(-1, len(self.sets), len(order) + 1).sum(axis=0))
 
     def _joined(self, errors: Array) -> Array:
@@ -368,7 +362,7 @@ class OnPlatform(Criterion):
 
     def preserved_in_draws(self, panel: Index) -> Array:
         """Share that a panel preserves in each draw, shape (n_draws,)."""
-        errors = np.array([block.along()[-1] for block in self.on(panel)]) * self.n_draws
+        errors = np.array([errors_along(block)[-1] for block in self.on(panel)]) * self.n_draws
         of_draws = self._joined(errors.reshape(self.n_draws, -1).T)
         return np.asarray((self.errors(panel[:0])[0] - of_draws) / self.scale)
 
@@ -376,6 +370,21 @@ class OnPlatform(Criterion):
 def units_of_noise(cells: Cells) -> float:
     """``λ2`` at which a gene of weight 1 stands for one measurement: ``n · noise · Tr K / r``."""
     return float(len(cells.basis) * cells.noise_level * np.mean(np.diag(cells.stiffness)))
+
+
+def errors_along(block: Block) -> Array:
+    """F while the genes of a block enter, ``E ← E − E g gᵀE/(1 + gᵀE g)`` for each."""
+    if isinstance(block, Evidence):
+        return block.along()
+    covariance = np.eye(len(block.weights))
+    errors = np.empty(len(block.genes) + 1)
+    errors[0] = block.weights.sum()
+    for size, g in enumerate(block.genes, start=1):
+        u = covariance @ g
+        s = 1.0 + g @ u
+        errors[size] = errors[size - 1] - block.weights @ u**2 / s
+        covariance -= np.outer(u, u) / s
+    return errors
 
 
 def rooted(matrix: Array) -> Array:

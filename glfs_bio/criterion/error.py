@@ -19,8 +19,7 @@ in which a set counts by ``π_b ∝ exp(γ e_b)``.  From e to e + Δ it moves by
 
 Where labels are to be told apart by evidence that holds on an instrument up to an unknown factor,
 ``R(β) = Σ_p w_p log(1 + T_p)`` takes the place of F, with the evidence ``T_p = Σ_i β_i s_ip`` for
-each ordered pair of types.  A pair is a set of cells in one dimension, where E is ``1/(1 + T_p)``,
-and R the logarithm of a determinant; what falls is ``Σ_p w_p log((1 + T_p(all))/(1 + T_p))``.
+each ordered pair of types, where E is ``1/(1 + T_p)``.  What falls is ``R(1) − R(β)``.
 """
 
 from __future__ import annotations
@@ -86,18 +85,6 @@ class Block:
         """F and ``∂F/∂β_i`` where E is known."""
         weighted = self.genes @ (inverse * np.sqrt(self.weights))
         return float(self.weights @ np.diag(inverse)), -np.einsum("ij,ij->i", weighted, weighted)
-
-    def along(self) -> Array:
-        """F while the genes enter, ``E ← E − E g gᵀE/(1 + gᵀE g)`` for each."""
-        covariance = np.eye(len(self.weights))
-        errors = np.empty(len(self.genes) + 1)
-        errors[0] = self.weights.sum()
-        for size, g in enumerate(self.genes, start=1):
-            u = covariance @ g
-            s = 1.0 + g @ u
-            errors[size] = errors[size - 1] - self.weights @ u**2 / s
-            covariance -= np.outer(u, u) / s
-        return errors
 
     def losses(self) -> Array:
         """By how much F grows without each gene, where all are measured, shape (n_genes,).
@@ -167,8 +154,7 @@ class Evidence(Block):
 
     def inverse(self, beta: Array) -> Array:
         """``1/(1 + T_p)``."""
-        heavy = np.flatnonzero(beta > 0)
-        return np.asarray(1.0 / (1.0 + self.covered + beta[heavy] @ self.genes[heavy]))
+        return np.asarray(1.0 / (1.0 + self.covered + beta @ self.genes))
 
     def at(self, inverse: Array) -> tuple[float, Array]:
         """``R(all) − R`` and ``−Σ_p w_p s_ip/(1 + T_p)``."""

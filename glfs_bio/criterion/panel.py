@@ -19,6 +19,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
+from .criterion import errors_along
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -167,7 +169,7 @@ class MeasuredPanel:
                     along = posterior.covariance @ (root * v) / np.sqrt(mu)
                     axes.append((float(mu), number, along))
         blocks = self.criterion.error_blocks
-        total = float(sum(block.only(self.genes).along()[-1] for block in blocks))
+        total = float(sum(errors_along(block.only(self.genes))[-1] for block in blocks))
         axes.sort(key=lambda axis: -axis[0])
         largest = []
         for mu, number, along in axes[:n_axes]:

@@ -11,9 +11,6 @@ gene i would gain is known for all, at the cost of one product of the genes with
     evidence     R grows                  ``Σ_p w_p log(1 + s_ip/(1 + T_p))``
     ===========  =======================  ======================================
 
-What a gene would add to R never grows while others enter, and is looked at again only for the genes
-that may be next (Minoux 1978).
-
 Over several sets of cells errors add up, or the largest counts (:mod:`~glfs_bio.criterion.error`).
 """
 
@@ -68,7 +65,7 @@ class Greedy:
         self._curved = self._forms(self._curved_inverses)
         self._criterion = criterion
         self._across = across
-        #: No gene gains more
+        #: No gene gains more: what it adds to R never grows while others enter (Minoux 1978)
         self._most = self.waiting
         #: Whether each gene could still enter, shape (n_genes,)
         self.can_enter = np.ones(len(blocks[0].genes), dtype=bool)
@@ -89,25 +86,27 @@ class Greedy:
             allowed &= np.isin(np.arange(len(allowed)), among)
         while len(self.picked) < n_genes and allowed.any():
             first = allowed & ~self.barred if among is None else allowed
-            gene, gain = self._best(first if first.any() else allowed)
+            among_all = first if first.any() else allowed
+            is_plain = not self._evidence or len(self.enough)
+            gains = self.waiting if is_plain else self._waiting_first(among_all)
+            gains = np.where(among_all, gains, -np.inf)
+            gene = int(np.argmax(gains))
             if len(self.picked) < len(self.enough):
-                other, less = self._best(allowed & self.preferred)
-                if sum(self.gains) + less >= self.enough[len(self.picked)]:
-                    gene, gain = other, less
+                other = int(np.argmax(np.where(self.preferred, gains, -np.inf)))
+                if sum(self.gains) + gains[other] >= self.enough[len(self.picked)]:
+                    gene = other
             self.picked.append(gene)
-            self.gains.append(gain)
+            self.gains.append(float(gains[gene]))
             self.measure(gene)
             allowed &= self.can_enter
 
-    def _best(self, among: NDArray[np.bool_]) -> tuple[int, float]:
-        """Return the gene of some that gains most, and what it gains."""
-        gains = np.where(among, self._most if self._evidence else self.waiting, -np.inf)
-        gene, last = int(np.argmax(gains)), -1
-        while self._evidence and gene != last and among[gene]:
-            last = gene
-            gains[gene] = self._most[gene] = self._by_evidence(np.array([gene]))[0]
-            gene = int(np.argmax(gains))
-        return gene, float(gains[gene])
+    def _waiting_first(self, among: NDArray[np.bool_]) -> Array:
+        """What genes would gain next in R, or more: exact for the one of some that gains most."""
+        gene, last = -1, -2
+        while gene != last:
+            gene, last = int(np.argmax(np.where(among, self._most, -np.inf))), gene
+            self._most[gene] = self._by_evidence(np.array([gene]))[0]
+        return self._most
 
     def _by_evidence(self, genes: Index | slice) -> Array:
         """What some genes would add to R."""
@@ -115,7 +114,7 @@ class Greedy:
         return np.asarray(sum(block.only(genes).gains(inverse) for block, inverse in both))
 
     def _forms(self, matrices: list[Array]) -> Array:
-        both = zip(self._genes, matrices, strict=True)
+        both = zip(self._genes, matrices, strict=False)  # evidence has no forms
         return np.array([np.einsum("ij,ij->i", genes @ matrix, genes) for genes, matrix in both])
 
     def measure(self, gene: int, sign: float = 1.0) -> None:
@@ -173,7 +172,7 @@ def select(problem: Problem) -> Panel:
     greedy = Greedy(problem.blocks, across=problem.criterion.across(), alike=alike)
     greedy.grow(len(fixed), among=fixed)
     greedy.grow(most)
-    if problem.preferred is not None:
+    if problem.preferred is not None and problem.preferred.any():
         enough = (1.0 - _COST) * np.cumsum(greedy.gains)
         greedy = Greedy(problem.blocks, across=problem.criterion.across(), alike=alike)
         greedy.preferred, greedy.enough = problem.preferred[problem.genes], enough

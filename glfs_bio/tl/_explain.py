@@ -93,9 +93,8 @@ def explain_panel(
     ``.uns[key_added]["table"]`` : DataFrame, one row per gene in the order of the panel
         - ``gene``: name of the gene
         - ``role``: what it does for the panel: ``marker of`` a label, as ``per_type`` of
-          :class:`~glfs_bio.Limits` counts markers; ``separates`` two labels; ``supports`` a
-          label; without labels ``axis``, which follows; or ``adds nothing``.  Genes that had to be
-          in are ``must-have``.
+          :class:`~glfs_bio.Limits` counts markers; ``separates`` two labels; else ``axis``, which
+          follows; or ``adds nothing``.  Genes that had to be in are ``must-have``.
         - ``expressed``: share of all cells that express it; NaN if the matrix has negative values
         - ``expressed_in``: with `labels`, those of which at least 10 % of the cells express it, the
           largest share first, with the mean there compared with all other cells
@@ -189,7 +188,7 @@ def explain_panel(
             of_sets = [groups.codes[cells] for cells in subject.basis.structure.rows]
             shares = subject.measured.supports(of_sets, len(groups.names))
             pairs = subject.measured.pairs(of_sets, len(groups.names))
-            roles = [_role(k, pairs, where, shares[k]) or role for k, role in enumerate(roles)]
+            roles = [_role(k, pairs, where) or role for k, role in enumerate(roles)]
     needless = adds_nothing(subject.losses)
     best = substitutes[substitutes["rank"] == 1].drop(columns="rank")
     table = pd.DataFrame({"gene": of_panel, "role": np.where(needless, "adds nothing", roles)})
@@ -242,17 +241,14 @@ def certified(states: pd.Series, must_have: NDArray[np.bool_]) -> NDArray[Any]:
     return np.where(must_have, MUST_HAVE, states.to_numpy(dtype=object))
 
 
-def _role(gene: int, pairs: Pairs, where: Expression, shares: Array) -> str:
-    """Return the label that a gene marks, else two that it separates, else one that it supports."""
+def _role(gene: int, pairs: Pairs, where: Expression) -> str:
+    """Return the label that a gene is a marker of, or the two it separates most, or ``""``."""
     if where.marker_of(gene):
         return f"marker of {where.marker_of(gene)}"
     work = np.nan_to_num(pairs.work[:, gene])
     pair = int(work.argmax())
     first, second = where.labels[pairs.first[pair]], where.labels[pairs.second[pair]]
-    if work[pair] >= expression.LEAST:
-        return f"separates {first} from {second}"
-    label = int(np.where(where.above[gene], shares, -1.0).argmax())
-    return f"supports {where.labels[label]}" if where.above[gene].any() else ""
+    return f"separates {first} from {second}" if work[pair] >= expression.LEAST else ""
 
 
 def _supports(shares: Array, where: Expression) -> NDArray[Any]:

@@ -121,7 +121,7 @@ def test_greedy_is_near_to_the_best_panel_and_within_the_bound(block):
     assert np.isclose(greedy.waiting[naive[-1]], gained(block, naive) - gained(block, naive[:-1]))
 
 
-def test_limits_proof_extension_batches_and_explanations_take_it(cells):
+def test_limits_proof_extension_and_explanations_take_it(cells):
     adata = cells.copy()
     limits = Limits(per_type=1, groupby=LABELS)
     glfs_bio.pp.select_genes(
@@ -135,11 +135,6 @@ def test_limits_proof_extension_batches_and_explanations_take_it(cells):
     table = glfs_bio.tl.explain_panel(adata, labels=LABELS, inplace=False)
     assert np.allclose(table["loss"], adata.var.loc[table["gene"], "glfs_loss"])
     assert (table["loss_with_substitute"].dropna() <= table["loss"] + 1e-12).all()
-    adata.obs["half"] = np.resize(["a", "b"], adata.n_obs)
-    shares = {"preserve": LABELS, "platform": NAMED, "batch_key": "half", "key_added": "batches"}
-    glfs_bio.pp.select_genes(adata, 8, across="worst", **shares)
-    of_batches = adata.uns["batches"]["preserved_in_batches"][-1]
-    assert np.isclose(adata.uns["batches"]["preserved"][-1], of_batches.min())
 
 
 def test_a_weight_or_cells_of_the_instrument_are_labels_alone(cells):
@@ -150,7 +145,16 @@ def test_a_weight_or_cells_of_the_instrument_are_labels_alone(cells):
     assert not frames[0]["glfs_selected"].equals(frames[1]["glfs_selected"])
 
 
-def test_labels_without_number_and_too_many_are_refused(cells, monkeypatch):
+def test_too_many_labels_are_refused(cells, monkeypatch):
     monkeypatch.setattr("glfs_bio._anndata.target._MOST_EVIDENCE", 10)
-    with pytest.raises(ValueError, match="coarser"):
+    with pytest.raises(ValueError, match="weight"):
         glfs_bio.pp.select_genes(cells, 8, preserve=LABELS, platform=NAMED, inplace=False)
+
+
+@pytest.mark.parametrize("argument", ["batch_key", "cell_weights"])
+def test_batches_and_weights_are_refused(cells, argument):
+    before = cells.copy()
+    options = {"preserve": LABELS, "platform": NAMED, argument: "phase", "key_added": "other"}
+    with pytest.raises(ValueError, match=argument):
+        glfs_bio.pp.select_genes(cells, 8, **options)
+    assert cells.uns.keys() == before.uns.keys()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from refusals import refused
@@ -11,10 +13,10 @@ from glfs_bio.criterion.criterion import (
     NOISE_OF_CELLS,
     POWER,
     Criterion,
-    GenesTerm,
     Target,
     TermOfCells,
     expression_matrix,
+    genes_matrix,
     label_matrix,
     structure_matrix,
     value_matrix,
@@ -111,7 +113,9 @@ def test_genes_and_structure(problems, criterion_of, is_definition, above_noise)
         structure = in_units @ basis * np.sqrt(kappa)
         few, every = genes[some].T @ genes[some], power(structure.T @ structure, POWER)
         matrices.append(3.0 * few / np.trace(few) + every / np.trace(every))
-    is_definition(criterion_of((GenesTerm(some), 3.0), structure_matrix), matrices, NOISE)
+    is_definition(
+        criterion_of((partial(genes_matrix, some), 3.0), structure_matrix), matrices, NOISE
+    )
 
 
 def test_expression(problems, criterion_of, is_definition):
@@ -139,7 +143,7 @@ def test_a_weight_of_two_is_two_cells(problems, above_noise):
 
 
 OF_CELLS = TermOfCells(CODES, label_matrix), TermOfCells(CODES[:, None] * 1.0, value_matrix)
-OF_GENES = structure_matrix, expression_matrix, GenesTerm(np.array([0, 2]))
+OF_GENES = structure_matrix, expression_matrix, partial(genes_matrix, np.array([0, 2]))
 
 
 @pytest.mark.parametrize("term", [*OF_CELLS, *OF_GENES], ids=lambda term: type(term).__name__)
