@@ -64,8 +64,8 @@ class Expression:
         if labels is None:
             labels = Labels(np.full(data.shape[0], -1), np.empty(0))
         (*sums, sizes, n_negative), _ = data.sweep(_sums, *labels, unit)
-        measures = [np.asarray(total) / np.maximum(sizes, 1.0) for total in sums]
-        shares, means, linear, squares = measures
+        averages = (np.asarray(total) / np.maximum(sizes, 1.0) for total in sums)
+        shares, means, linear, squares = averages
         return cls(labels.names, sizes, shares, means, linear, squares, bool(n_negative > 0))
 
     def only(self, genes: Index) -> Self:

@@ -11,18 +11,11 @@ import numpy as np
 from scipy import sparse
 
 from .. import checks
-from ..criterion.criterion import (
-    Target,
-    TermOfCells,
-    expression_matrix,
-    genes_matrix,
-    label_matrix,
-    structure_matrix,
-    value_matrix,
-)
+from ..criterion import criterion
 from ..criterion.error import Evidence
 from ..data.matrix import check_indices
 from ..errors import InvalidType, InvalidValue, NotFound, listed, note, quoted, short
+from ..labels import Labels
 from ..vendors import sheets
 from ..vendors.genes import ENDINGS, read_markers
 from . import columns, names, read
@@ -39,7 +32,10 @@ if TYPE_CHECKING:
 Preserve = str | Iterable[str] | Mapping[str, float]
 
 STRUCTURE, EXPRESSION = "structure", "expression"
-_OF_ALL_GENES: dict[str, Term] = {STRUCTURE: structure_matrix, EXPRESSION: expression_matrix}
+_OF_ALL_GENES: dict[str, Term] = {
+    STRUCTURE: criterion.structure_matrix,
+    EXPRESSION: criterion.expression_matrix,
+}
 _MEASUREMENTS = "put measurements into `adata.obsm`, which holds numbers only"
 #: Labels with fewer cells than this are named in a message.
 _FEW_CELLS = 3
@@ -47,7 +43,7 @@ _FEW_CELLS = 3
 _MOST_EVIDENCE = 2**27
 
 
-def resolve(adata: AnnData, request: Request) -> Target | None:
+def resolve(adata: AnnData, request: Request) -> criterion.Target | None:
     """Return what a request asks for; None where it is the structure, all cells counting alike."""
     if request.is_plain:
         return None
@@ -65,7 +61,7 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
     largest = max(share for _, share in terms)
     terms = [(term, share / largest) for term, share in terms]
     weights = None if cell_weights is None else _weights(adata, cell_weights)
-    return Target(tuple(terms), weights, _evidence(adata, request, terms[0][0]))
+    return criterion.Target(tuple(terms), weights, _evidence(adata, request, terms[0][0]))
 
 
 def sources(request: Request) -> dict[str, str]:
@@ -111,7 +107,7 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
     ignored = adata.var_names[panel.genes].intersection(request.structure.ignore or ())
     if len(ignored):
         raise InvalidValue(f"`preserve` has genes that `ignore` has too: {listed(ignored)}")
-    return partial(genes_matrix, panel.genes)
+    return partial(criterion.genes_matrix, panel.genes)
 
 
 def _of_column(adata: AnnData, name: str) -> Term:
@@ -123,22 +119,20 @@ def _of_column(adata: AnnData, name: str) -> Term:
     few = [label for label, n in zip(values.names, n_cells, strict=True) if n < _FEW_CELLS]
     if few:
         note(f"`preserve` has labels of one or two cells, too few for a mean: {listed(few)}.")
-    return TermOfCells(values.codes, label_matrix)
+    return criterion.TermOfCells(values.codes, criterion.label_matrix)
 
 
 def _evidence(adata: AnnData, request: Request, term: Term) -> EvidenceOf | None:
     """Return R of labels on an instrument of which no cells are given; None: F is all."""
     name, platform, spec = request.preserve, request.platform, request.structure
-    of_labels = isinstance(term, TermOfCells) and term.matrix is label_matrix
-    if not of_labels or isinstance(name, Mapping) or platform is None or not platform.is_unseen:
+    if isinstance(name, Mapping) or platform is None or not platform.is_unseen:
         return None
-    labels = columns.labels(adata, name, "preserve")
-    if (
-        len(labels.names) ** 2 * adata.n_vars > _MOST_EVIDENCE
-        or request.cell_weights is not None
-        or spec.batch_key is not None
-    ):
-        text = f"`preserve={short(name)}` counts pairs of few labels, no batches nor `cell_weights`"
+    if not isinstance(term, criterion.TermOfCells) or term.matrix is not criterion.label_matrix:
+        return None
+    labels = Labels(term.values, np.unique(term.values[term.values >= 0]))
+    is_large = len(labels.names) ** 2 * adata.n_vars > _MOST_EVIDENCE
+    if is_large or request.cell_weights is not None or spec.batch_key is not None:
+        text = f"`preserve={short(name)}` takes few labels, without `batch_key` or `cell_weights`"
         raise InvalidValue(f"{text}: give the labels a weight (`{{{name!r}: 1}}`)")
     data = read.without_ignored(adata, read.row_matrix(adata, spec.layer), spec.ignore)
     types = Expression.of(data, labels, unit=read.unit_of_logarithms(adata, data))
@@ -157,12 +151,12 @@ def _of_space(adata: AnnData, name: str) -> Term:
     return _of_numbers(values.reshape(adata.n_obs, -1).astype(float), name)
 
 
-def _of_numbers(values: Array, name: str) -> TermOfCells:
+def _of_numbers(values: Array, name: str) -> criterion.TermOfCells:
     complete = values[np.isfinite(values).all(axis=1)]
     varies = len(complete) > 0 and (np.ptp(complete, axis=0) > 0).any()
     if np.isinf(values).any() or not varies:
         raise InvalidValue(f"`preserve={short(name)}` is infinite or constant: name another target")
-    return TermOfCells(values, value_matrix)
+    return criterion.TermOfCells(values, criterion.value_matrix)
 
 
 def _weights(adata: AnnData, name: str) -> Array:

@@ -72,7 +72,7 @@ class TermOfCells:
     """A value of each cell, in place of what genes vary in, and the W of such values."""
 
     #: Shape (n_cells,) or (n_cells, n_values).
-    values: Array | Index
+    values: Any
     matrix: Callable[[Any, Cells, Array | None], Array]
 
     def __call__(self, cells: Cells, weights: Array | None) -> Array:

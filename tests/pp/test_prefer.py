@@ -47,4 +47,4 @@ def test_families_are_preferred(blood):
 )
 def test_prefer_is_of_nested_panels_by_the_criterion(blood, options):
     with pytest.raises(ValueError, match="prefer"):
-        glfs_bio.pp.select_genes(blood, 5, prefer=["CD4"], inplace=False, **options)
+        glfs_bio.pp.select_genes(blood, 12, prefer=["CD4"], inplace=False, **options)
