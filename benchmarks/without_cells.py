@@ -57,7 +57,7 @@ def answers(adata: ad.AnnData) -> tuple[dict, float]:
     sets = {str(k): list(names[k::50]) for k in range(10)}
     pp.select_genes(adata, 50)
     pp.select_genes(adata, 20, preserve=LABEL, key_added="labels")
-    measures = ["preserved", "imputed", "gene_sets"]
+    measures = ["preserved", "gene_sets"]
     tl.evaluate_panel(adata, measures=measures, gene_sets=sets, sizes=[20])
     tl.explain_panel(adata, labels=LABEL)
     tl.extend_panel(adata, "glfs", 60)
