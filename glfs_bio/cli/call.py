@@ -139,6 +139,7 @@ class Call:
         adata = glfs_bio.io.read_cells(source, **options)
         if read.unit_of_logarithms(adata, read.row_matrix(adata)):
             raise InvalidValue("`log1p` is for counts, which `adata.X` has not: leave `log1p` out")
+        adata.layers.setdefault("counts", adata.X.copy())
         sc.pp.normalize_total(adata)
         sc.pp.log1p(adata)
         return adata

@@ -95,8 +95,9 @@ def test_logarithms_are_taken_once(run, cells):
     for counts in (100.5 * np.abs(cells.X), np.round(np.abs(cells.X)), 1.0 * (cells.X > 2)):
         cells.X = counts  # as RSEM has them, small, and zero and one alone
         cells.write_h5ad("cells.h5ad")
-        result = run("select cells.h5ad --n-genes 3 --n-comps 5 --log1p")
+        result = run("select cells.h5ad --n-genes 3 --n-comps 5 --log1p -o panel.h5ad --overwrite")
         assert len(result.stdout.split()) == 3, result.stderr
+        assert np.array_equal(ad.read_h5ad("panel.h5ad").layers["counts"], counts)
 
 
 def test_a_result_is_said_once_and_notes_as_warnings_are(run, cells):
