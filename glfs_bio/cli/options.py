@@ -175,7 +175,7 @@ def _of_cells() -> list[Option]:
     source = Option("source", f"{about}.", Path, "IN", default=REQUIRED, file="r")
     described = parameters_in_source("io.read_cells")
     names = ("backed", "transpose", "modality", "var_names")
-    log1p = Option("log1p", "Log-normalise the counts in X; the layer counts keeps them.", bool, default=False)
+    log1p = Option("log1p", "Log-normalise X; its counts become a layer.", bool, default=False)
     return [source, *(_of_parameter(described[name]) for name in names), log1p]
 
 
