@@ -13,7 +13,6 @@ together by hand, not from sequences, and is not complete.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -25,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import (
+    MOST_NAMES,
     InvalidType,
     InvalidValue,
     NotFound,
@@ -75,11 +75,6 @@ FAMILIES["controls"] = CONTROL.pattern
 _OF_FAMILIES = ("include", "exclude", "ignore")
 #: Arguments of selections, in which names may be missing if `missing` says so.
 _OF_SELECTIONS = ("include", "exclude", "preserve")
-#: Most missing names that are compared with others letter by letter: each takes milliseconds.
-MOST_COMPARED = 20
-#: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
-_SIMILARITY = 0.75
-MOST_HINTS = 2
 #: So many first names are asked what they are, and so many of them say it.
 _SAMPLE, _MOSTLY = 200, 0.8
 #: Names of single probes: of a gene, and a hash.
@@ -241,10 +236,7 @@ class Lookup:
     def hints(self, absent: Collection[Item]) -> str:
         """Return what was meant by what is not there: clauses after semicolons, or ``""``."""
         names = [item for item in absent if isinstance(item, str)]
-        clauses = [self._hint(name) for name in names[:MOST_COMPARED]]
-        clauses += [self.resolver.of_other_species(names)] if names else []
-        if any(re.search(r"^\^|\$$|\.\*", name) for name in names):
-            clauses.append("write a pattern as `re.compile(...)`")
+        clauses = [*map(self._hint, names[:MOST_NAMES]), self.resolver.of_other_species(names)]
         kinds = sheets.kind_of(self.by_name), sheets.kind_of(names)
         if self._symbols is None and kinds[0] == "ids" and kinds[1] != "ids":
             clauses.append("`adata.var_names` has ids: name a column with `symbols`")
@@ -255,8 +247,6 @@ class Lookup:
         if self.adata.raw is not None and name in self.adata.raw.var_names:
             return f"{name} is in `adata.raw`"
         way, _, genes = self.resolver.match(name)
-        if way == "unknown":
-            genes = similar(name, [*self.by_name, *self.flags, *FAMILIES])
         verb = "is" if way == "absent" else "may be"
         return f"{name} {verb} {' or '.join(genes)}" if genes and genes != [name] else ""
 
@@ -401,14 +391,13 @@ def names_in(genes: Any, argument: str, *, patterns: bool = False) -> Any:
     if is_file(genes) or (isinstance(genes, str) and not patterns):
         with naming(path=argument):
             return read_panel(genes)
-    kinds = "gene names, or patterns (`re.compile(...)`)" if patterns else "gene names"
     if patterns and isinstance(genes, str | re.Pattern):
         genes = [genes]
     is_list = isinstance(genes, Iterable) and not isinstance(genes, Mapping)
     names = list(genes) if is_list and getattr(genes, "ndim", 1) > 0 else [genes]
     for name in names:
         if not isinstance(name, str | re.Pattern if patterns else str):
-            raise InvalidType(f"`{argument}` has {quoted(name)}: give a file, or a list of {kinds}")
+            raise InvalidType(f"`{argument}` has {quoted(name)}: give a file, or a list of names")
     names = [str(name) if isinstance(name, str) else name for name in names]  # none of numpy
     if "" in names or not (names or patterns):
         raise InvalidValue(f"`{argument}` is empty, or has an empty name: give gene names")
@@ -434,12 +423,6 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
     raise NotFound(f"{text} or gene of {lookup.where}: name one{lookup.hints([panel])}")
 
 
-def similar(name: str, names: Iterable[str]) -> list[str]:
-    """Return the two names of the same first letter that are spelled most nearly as one."""
-    pool = [candidate for candidate in names if candidate[:1] == name[:1]]
-    return difflib.get_close_matches(name, pool, MOST_HINTS, _SIMILARITY)
-
-
 @cache
 def _set_of_each() -> dict[str, str]:
     """Return the set of each symbol and Ensembl id of ``nearly_identical.tsv``."""
@@ -457,9 +440,8 @@ def sets_alike(adata: AnnData, request: Request) -> dict[str, NDArray[np.intp]]:
     """Return rows of which a panel holds one, by set; none where limits say otherwise."""
     if request.limits is not None and request.limits.nearly_identical:
         return {}
-    columns = [adata.var_names.to_series()]
-    if request.symbols is not None:
-        columns.append(read.symbols(adata, request.symbols))
+    further = [] if request.symbols is None else [read.symbols(adata, request.symbols)]
+    columns = [adata.var_names.to_series(), *further]  # without a call in a plain selection
     sets = pd.concat([column.reset_index(drop=True).map(set_alike, "ignore") for column in columns])
     return {str(name): np.unique(rows.index) for name, rows in sets.groupby(sets, sort=False)}
 

@@ -126,7 +126,7 @@ class Call:
 
     def cells(self, source: Path) -> AnnData:
         """Read cells, and make logarithms of counts, as the options say."""
-        names = ("transpose", "modality", "var_names", "backed")
+        names = ("transpose", "modality", "backed")
         options = {name: self.values[name] for name in names if name in self.values}
         if "log1p" not in self.values:
             return glfs_bio.io.read_cells(source, **options)

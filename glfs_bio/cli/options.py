@@ -174,7 +174,7 @@ def _of_cells() -> list[Option]:
     about = "Cells × genes: .h5ad, .h5mu, .zarr, .csv, .tsv, .txt, .mtx, 10x .h5 or folder"
     source = Option("source", f"{about}.", Path, "IN", default=REQUIRED, file="r")
     described = parameters_in_source("io.read_cells")
-    names = ("backed", "transpose", "modality", "var_names")
+    names = ("backed", "transpose", "modality")
     log1p = Option("log1p", "Log-normalise X; its counts become a layer.", bool, default=False)
     return [source, *(_of_parameter(described[name]) for name in names), log1p]
 
@@ -283,7 +283,7 @@ def platform(text: str, argument: str) -> Any:
 
 
 _TYPES = {"str": str, "int": int, "float": float, "bool": bool}
-_PANEL = "A file: .txt, .csv, .tsv, .gmt, .xlsx, .json; or names with commas between them."
+_PANEL = "A file: .txt, .csv, .tsv, .gmt, .xlsx; or names with commas between them."
 _LIST = "A file, or names with commas between them."
 _COMMAS = "With commas between them."
 _WEIGHTS = "Several: repeat the option, each with its weight as NAME=WEIGHT."

@@ -6,7 +6,6 @@ import csv
 import logging
 import re
 import warnings
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import anndata as ad
@@ -15,7 +14,7 @@ import pandas as pd
 from anndata.io import read_elem, sparse_dataset
 
 from .. import checks
-from .._anndata import read, results
+from .._anndata import read
 from .._files import as_path, bad_file, is_zarr, reading
 from ..checks import needs
 from ..data.matrix import check_indices
@@ -32,7 +31,7 @@ log = logging.getLogger(__name__)
 
 _HDF5 = (".h5ad", ".h5", ".h5mu")
 _MTX, _MATRIX = ".mtx", re.compile(r".*matrix.*\.mtx(\.gz)?")
-_SYMBOLS, _IDS = "gene_symbols", "gene_ids"
+_IDS = "gene_ids"
 #: Groups of a store with several AnnData: of MuData, and of SpatialData, new and old.
 _SEVERAL = ("mod", "tables", "table")
 #: What files with the names of a matrix have in their name where it has matrix.
@@ -40,19 +39,18 @@ _NAMES = {"genes": "(features|genes)", "cells": "barcodes"}
 #: What warnings say of names that are made unique here, and of mmread.
 _NOISE = "(Variable|Observation) names are not unique|Suffix used"
 _NOISE += "|The default value for `spmatrix`"
-#: What may separate columns, by the ending; blanks, of any number, where nothing else does.
-_BLANKS = r"\s+"
-_SEPARATORS = {".csv": (",", ";"), ".tsv": ("\t",), ".txt": ("\t", ";", ",", _BLANKS)}
-#: What lines begin with that are not of the table; and lines that are looked at for the header.
-_COMMENTS, _SNIFFED = ("#", "!"), 64
+#: What may separate columns, by the ending.
+_SEPARATORS = {".csv": ",;", ".tsv": "\t", ".txt": "\t;,"}
+#: What lines begin with that are not of the table.
+_COMMENTS = ("#", "!")
 #: How the first cell is headed above cells and genes, and what numbers, places or describes them.
 _HEADED = compiled("matrix")
 #: Fewer numbers than these may be in order by chance.
 _FEWEST_NUMBERED = 4
 #: Numbers of a table that are read at a time.
 _AT_ONCE = 4_000_000
-#: Columns that name a cell.
-_FIELD_OF_VIEW = ["fov", "cellid"]
+#: How two columns of CosMx are headed that name a cell together.
+_FIELD_OF_VIEW = "fovcellid"
 #: What names of genes and of cells hold, and the share of names that says so: a genome has many
 #: genes that no nomenclature names.
 _GENES, _CELLS, _SHARE = ("symbols", "ids", "transcripts", "probes"), ("barcodes", "samples"), 0.5
@@ -68,7 +66,6 @@ def read_cells(
     transpose: bool | None = None,
     backed: bool = False,
     modality: str | None = None,
-    var_names: str = _SYMBOLS,
 ) -> ad.AnnData:
     r"""Read a matrix of cells × genes from a file.
 
@@ -93,13 +90,12 @@ def read_cells(
         Leave the matrices of an ``.h5ad``, ``.h5mu`` or ``.zarr`` in the file.
     modality : str, default None
         Modality of MuData, or table of SpatialData.  None: the only one.
-    var_names : {"gene_symbols", "gene_ids"}, default "gene_symbols"
-        Names of genes of ``.h5`` or ``.mtx``; the others are in ``.var``.
 
     Returns
     -------
     AnnData
-        The cells; gene names that occur again get a number, and the log says which.
+        The cells; gene names that occur again get a number, and the log says which.  Genes of 10x
+        Genomics are called by their symbols, and ``.var["gene_ids"]`` has their ids.
 
     Raises
     ------
@@ -128,7 +124,6 @@ def read_cells(
     path = as_path(path)
     checks.flags(backed=backed, **({} if transpose is None else {"transpose": transpose}))
     checks.texts(modality=modality, or_none=True)
-    checks.one_of("var_names", var_names, (_SYMBOLS, _IDS))
     if not path.exists():
         raise FileMissing(f"`path={short(path)}` does not exist: give the file or folder")
     ending = sheets.ending(path)
@@ -136,34 +131,32 @@ def read_cells(
         raise bad_file(path, "is packed: unpack it first")
     if path.is_dir() and ending != ".zarr":
         ending = ".zarr" if is_zarr(path) else _MTX
-    for argument, value, default, endings in (
-        ("transpose", transpose, False, _SEPARATORS),
-        ("backed", backed, False, (".h5ad", ".h5mu", ".zarr")),
-        ("modality", modality, None, (".zarr", *_HDF5)),
-        ("var_names", var_names, _SYMBOLS, (".h5", _MTX)),
+    for argument, value, endings in (
+        ("transpose", transpose, _SEPARATORS),
+        ("backed", backed, (".h5ad", ".h5mu", ".zarr")),
+        ("modality", modality, (".zarr", *_HDF5)),
     ):
-        if value not in (None, default) and ending not in endings:
+        if value and ending not in endings:
             raise InvalidValue(f"`{argument}={short(value)}` is for {quoted(*endings)} alone")
     with reading(path, ending or "cells"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", _NOISE)
         if ending in _SEPARATORS:
             adata = _table(path, ending, transpose=transpose)
         elif ending == _MTX:
-            adata = _mtx(_matrix_of(path) if path.is_dir() else path, var_names)
+            adata = _mtx(_matrix_of(path) if path.is_dir() else path)
         elif ending == ".zarr":
             group = zarr.open_group(path, mode="r")
             adata = _store(path, group, backed=backed, modality=modality)
         elif ending in _HDF5:
-            adata = _hdf5(path, var_names, backed=backed, modality=modality)
+            adata = _hdf5(path, backed=backed, modality=modality)
         else:
             readable = quoted(*_HDF5, ".zarr", _MTX, *_SEPARATORS)
             raise bad_file(path, f"has an unreadable ending: give a file {readable}, or a folder")
+        make_unique(adata, path)
     for matrix in (None if backed else adata.X, *map(adata.layers.get, read.layers(adata))):
         check_indices(matrix, "path", str(path))
-    is_left_out = any(results.kind_of(entry) == "structure" for entry in adata.uns.values())
-    if adata.n_vars == 0 or (adata.n_obs == 0 and not is_left_out):
-        raise bad_file(path, "holds no cells, or no genes")
-    make_unique(adata, path)
+    if adata.n_vars == 0:
+        raise bad_file(path, "holds no genes")
     twice = adata.obs_names[adata.obs_names.duplicated()].unique()
     if len(twice):
         log.warning(f"{path} has several cells of one name: {listed(twice)}.")
@@ -174,9 +167,7 @@ def make_unique(adata: ad.AnnData, path: Path) -> None:
     """Make gene names unique, and say which were not."""
     doubled = adata.var_names[adata.var_names.duplicated()].unique()
     if len(doubled):
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Suffix used", UserWarning)
-            adata.var_names_make_unique()
+        adata.var_names_make_unique()
         log.warning(f"{path} has several genes of one name, numbered as -1 now: {listed(doubled)}.")
 
 
@@ -192,36 +183,29 @@ def _store(path: Path, root: Any, *, backed: bool, modality: str | None) -> ad.A
     if not matching and (not {"obs", "var"} <= set(root) or {*_SEVERAL} & set(root)):
         raise bad_file(path, "holds no AnnData, MuData or SpatialData with a matrix")
     if backed:
-        return open_backed(root[matching[0]] if matching else root)
+        return _open_backed(root[matching[0]] if matching else root)
     return read_elem(root[matching[0]]) if matching else ad.read_zarr(path)
 
 
-def _hdf5(path: Path, var_names: str, *, backed: bool, modality: str | None) -> ad.AnnData:
+def _hdf5(path: Path, *, backed: bool, modality: str | None) -> ad.AnnData:
     """Read what the groups of the file say that it is, whatever its ending."""
     import h5py  # type: ignore[import-untyped]
 
     with h5py.File(path) as file:
         _refuse_external_links(path, file)
         is_anndata = {"obs", "var"} <= set(file)
-        genomes = [name for name in file if "barcodes" in getattr(file[name], "keys", set)()]
         if "mod" in file or modality is not None:
             root = h5py.File(path) if backed else file
             return _store(path, root, backed=backed, modality=modality)
-        if is_anndata and backed and "encoding-type" in file.attrs and var_names == _SYMBOLS:
-            return open_backed(h5py.File(path), path)
-    if is_anndata and var_names != _SYMBOLS:
-        raise InvalidValue(f"`var_names={short(var_names)}` is for 10x Genomics, not {path}")
+        if is_anndata and backed and "encoding-type" in file.attrs:
+            return _open_backed(h5py.File(path), path)
     if is_anndata:
         return ad.read_h5ad(path, backed="r" if backed else None)
-    if len(genomes) != 1:
-        raise bad_file(path, f"holds {len(genomes)} genomes ({listed(genomes)}): give one as .h5ad")
     needs("A file of 10x Genomics", "scanpy")
     import scanpy as sc
 
     adata = sc.read_10x_h5(path)
-    symbols = adata.var_names.to_numpy()
-    adata.var.insert(0, _SYMBOLS, np.where(symbols == "", adata.var[_IDS], symbols))
-    adata.var_names = adata.var.pop(var_names).to_numpy()
+    adata.var_names = np.where(adata.var_names == "", adata.var[_IDS], adata.var_names)
     return adata
 
 
@@ -245,7 +229,7 @@ def _matrix_of(folder: Path) -> Path:
     return matrices[0]
 
 
-def _mtx(path: Path, var_names: str) -> ad.AnnData:
+def _mtx(path: Path) -> ad.AnnData:
     """Read a matrix of genes × cells with the names of its sides beside it."""
     from scipy import io, sparse
 
@@ -262,9 +246,8 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     ids, symbols = (genes.iloc[:, min(column, genes.shape[1] - 1)] for column in (0, 1))
     if all(map(is_id, symbols)) and not all(map(is_id, ids)):
         ids, symbols = symbols, ids
-    var = pd.DataFrame({_SYMBOLS: symbols.where(symbols != "", ids), _IDS: ids})
-    var.index = var.pop(var_names).to_numpy()
-    var = var.iloc[:, : genes.shape[1] - 1]
+    names = symbols.where(symbols != "", ids).to_numpy()
+    var = pd.DataFrame({_IDS: ids.to_numpy()} if genes.shape[1] > 1 else {}, index=names)
     for side, kind in ((var.index, "genes"), (cells.iloc[:, 0], "cells")):
         if "" in set(side):
             raise bad_file(path, f"has a line without a name in {files[kind].name}")
@@ -299,7 +282,7 @@ def _texts(path: Path) -> pd.DataFrame:
     return frame
 
 
-def open_backed(group: Any, path: Path | None = None) -> ad.AnnData:
+def _open_backed(group: Any, path: Path | None = None) -> ad.AnnData:
     """Return AnnData whose matrices stay in a group of HDF5 or zarr, or in the ``.h5ad`` `path`."""
     content = {name: read_elem(group[name]) for name in _IN_MEMORY if name in group}
     layers = group.get("layers", {})
@@ -323,24 +306,22 @@ def _stored(element: Any) -> Any:
 
 def _table(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     """Read a table as cells × genes; None: its rows must be known to be cells."""
-    heads, separator, n_lines = _header(path, ending)
-    n_keys = 1 + ([*map(sheets.plain, heads[:2])] == _FIELD_OF_VIEW)  # fields that name a line
-    columns = heads[n_keys:]
-    rows, matrix = _values(path, heads, n_keys, separator, n_lines)
+    corner, columns, rows, matrix = _parsed(path, ending)
     while rows and rows[-1][:1] in ("", *_COMMENTS) and np.isnan(matrix[len(rows) - 1]).all():
         rows = rows[:-1]
     matrix = matrix[: len(rows)]
     for side, texts in (("row", rows), ("column", columns)):
-        if "" in texts:
-            at = texts.index("")
-            behind = listed(texts[:at][-1:])
-            raise bad_file(path, f"has no name for {side} {at + 1}, behind {behind}: name it")
+        wrong = [at for at, text in enumerate(texts) if not text or "\n" in text]
+        if wrong:
+            place = f"{side} {wrong[0] + 1}, behind {listed(texts[: wrong[0]][-1:])}"
+            raise bad_file(path, f"has no name, or an open quote, in {place}: mend it")
     if transpose is None:
-        check_way_round(path, heads[0], rows, columns)
+        check_way_round(path, corner, rows, columns)
     cells, genes = (columns, rows) if transpose else (rows, columns)
     matrix = matrix.T if transpose else matrix
     _check_names(path, genes, cells if transpose else [], matrix)
-    is_cell = np.array([n_keys == 1 or not cell.endswith("_0") for cell in cells])
+    is_cosmx = sheets.plain(corner) == _FIELD_OF_VIEW
+    is_cell = np.array([not is_cosmx or not cell.endswith("_0") for cell in cells])
     is_gene = np.array([not gene.endswith(ANTIBODY) for gene in genes])
     obs, var = (pd.DataFrame(index=pd.Index(side, dtype=object)) for side in (cells, genes))
     twice = obs.index[obs.index.duplicated() & is_cell].unique()
@@ -353,73 +334,68 @@ def _table(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     return adata if is_cell.all() and is_gene.all() else adata[is_cell, is_gene].copy()
 
 
-def _header(path: Path, ending: str) -> tuple[list[str], str, int]:
-    """Return the heads of the columns, what separates them, and the lines down to the header.
+def _parsed(path: Path, ending: str) -> tuple[str, list[str], list[str], Array]:
+    """Return how the names of the rows are headed, the other heads, the names, and the numbers.
 
-    It is the first line that is no comment, and has as many names as the next line has fields, or
-    one fewer, as R writes it, which is then ``""``.
+    The header is the first line that is no comment.  It has a name for every column, or one fewer,
+    as R writes it, which is then ``""``.
     """
+    rows: list[str] = []
+    blocks: list[Array] = []
     with sheets.opened(path) as file:
-        numbered = ((number, line.rstrip("\n")) for number, line in enumerate(file, start=1))
-        of_table = (line for line in numbered if line[1].strip() and line[1][0] not in _COMMENTS)
-        lines = list(islice(of_table, _SNIFFED))
-    for number, line in lines:
-        if "\0" in line or line.count('"') % 2:
+        lines = ((number, line.rstrip("\n")) for number, line in enumerate(file, start=1))
+        of_table = (line for line in lines if line[1].strip() and line[1][0] not in _COMMENTS)
+        number, header = next(of_table, (0, ""))
+        if "\0" in header or header.count('"') % 2:
             raise bad_file(path, f"has an open quote in line {number}, or is no UTF-8: mend it")
-    n_lines, header = lines[0] if lines else (0, "")
-    separators = [mark for mark in _SEPARATORS[ending] if len(_fields(header, mark)) > 1]
-    if len(lines) < 2 or not separators:
-        raise bad_file(path, f"has no header of columns in line {n_lines}: write # before titles")
-    names = list(map(sheets.clean, _fields(header, separators[0])))
-    first = _fields(lines[1][1], separators[0])
-    if len(names) == len(first) - 1 and names[-1] and first[-1].strip():
-        names = ["", *names]
-    if len(names) != len(first) or not names[-1]:
-        text = f"has {sum(map(bool, names))} names in line {n_lines}, and {len(first)} fields below"
-        raise bad_file(path, f"{text}: write # before titles, and end no line with a separator")
-    corner, *columns = names
-    is_head = not corner or _HEADED["cells"].fullmatch(sheets.plain(corner)) or says_genes(corner)
-    are_numbers = (sheets.kind_of([name]) in ("flags", "bits", "numbers") for name in columns)
-    if not is_head and (_side([corner]) > 0 or all(are_numbers)):
-        raise bad_file(path, f"has no header in line {n_lines}, but {corner}: add one")
-    return names, separators[0], n_lines
+        marks = [mark for mark in _SEPARATORS[ending] if len(_fields(header, mark)) > 1]
+        names = list(map(sheets.clean, _fields(header, marks[0]))) if marks else [""]
+        if not names[-1]:
+            text = f"has no header of columns in line {number}: write # before titles"
+            raise bad_file(path, f"{text}, and {quoted(*_SEPARATORS[ending])} between columns")
+        n_keys = 1 + (sheets.plain("_".join(names[:2])) == _FIELD_OF_VIEW)
+        for chunk in pd.read_csv(
+            file,
+            sep=marks[0],
+            header=None,
+            converters=dict.fromkeys(range(n_keys), sheets.clean),
+            chunksize=max(1, _AT_ONCE // len(names)),
+            low_memory=False,  # chunks are small already
+        ):
+            if len(names) == chunk.shape[1] - 1 and chunk.iloc[:, -1].notna().any():
+                names = ["", *names]
+            _check_header(path, number, names, chunk.shape[1])
+            keys = [chunk.pop(column).astype(object).fillna("") for column in range(n_keys)]
+            rows += map("_".join, zip(*keys, strict=True))
+            blocks.append(_numbers(path, chunk, names, rows))
+    return "_".join(names[:n_keys]), names[n_keys:], rows, np.concatenate(blocks)
 
 
 def _fields(line: str, separator: str) -> list[str]:
     """Return the fields of a line."""
-    if separator == _BLANKS:
-        line, separator = " ".join(line.split()), " "
     return next(csv.reader([line], delimiter=separator), []) if separator in line else [line]
 
 
-def _values(
-    path: Path, heads: list[str], n_keys: int, separator: str, n_lines: int
-) -> tuple[list[str], Array]:
-    """Return names of the rows, and values."""
-    rows: list[str] = []
-    blocks = []
-    with sheets.opened(path) as file:
-        for _ in islice(file, n_lines):  # pandas would count other lines between quotes
-            pass
-        chunks = pd.read_csv(
-            file,
-            sep=separator,
-            header=None,
-            converters=dict.fromkeys(range(n_keys), sheets.clean),
-            chunksize=max(1, _AT_ONCE // len(heads)),
-            low_memory=False,  # blocks are small already
-        )
-        for chunk in chunks:
-            keys = [chunk.pop(column).astype(object).fillna("") for column in range(n_keys)]
-            rows += map("_".join, zip(*keys, strict=True))
-            texts = chunk.select_dtypes(exclude="number")
-            if len(texts.columns) and set(chunk.dtypes) != {np.dtype(bool)}:
-                first, columns = texts.iloc[:, 0].dropna(), listed(heads[n] for n in texts)
-                row = pd.to_numeric(first.astype(str), errors="coerce").isna().idxmax()
-                text = f"has texts in columns ({columns}), as {first[row]!r} in row {rows[row]}"
-                raise bad_file(path, f"{text}: remove them, or write numbers with points")
-            blocks.append(chunk.to_numpy(dtype=np.float64))
-    return rows, np.concatenate(blocks)
+def _check_header(path: Path, number: int, names: list[str], n_columns: int) -> None:
+    """Refuse a header of other columns than those below it, or of numbers."""
+    if len(names) != n_columns:
+        text = f"has {len(names)} names in line {number}, and {n_columns} columns below"
+        raise bad_file(path, f"{text}: write # before titles, and end no line with a separator")
+    corner, *columns = names
+    is_head = not corner or _HEADED["cells"].fullmatch(sheets.plain(corner)) or says_genes(corner)
+    if not is_head and (_side([corner]) > 0 or sheets.kind_of(columns) in sheets.NUMERIC):
+        raise bad_file(path, f"has no header in line {number}, but {corner}: add one")
+
+
+def _numbers(path: Path, frame: pd.DataFrame, heads: list[str], rows: list[str]) -> Array:
+    """Return the values of a part of a table, whose axes count the columns and the rows."""
+    texts = frame.select_dtypes(exclude="number")
+    if len(texts.columns) and set(frame.dtypes) != {np.dtype(bool)}:
+        first, columns = texts.iloc[:, 0].dropna(), listed(heads[at] for at in texts)
+        row = pd.to_numeric(first.astype(str), errors="coerce").isna().idxmax()
+        text = f"has texts in columns ({columns}), as {first[row]!r} in row {rows[row]}"
+        raise bad_file(path, f"{text}: remove them, or write numbers with points")
+    return np.asarray(frame, dtype=np.float64)
 
 
 def _check_names(path: Path, genes: list[str], cells: list[str], matrix: Array) -> None:

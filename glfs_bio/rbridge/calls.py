@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-_TABLES, _LISTS = ("var", "obs", "uns"), ("controls", "repeated", "backups")
+_TABLES, _LISTS = ("var", "obs", "uns"), ("controls", "repeated")
 #: Default of `key_added` of classifiers.
 _CLASSIFIER = "glfs_class"
 #: What was computed on the way of the last call, by the shape of its object, attribute and key, for

@@ -52,9 +52,8 @@ def enrich(
     ----------
     <adata with a selection>
     gene_sets : str, path or dict
-        GMT file, dict of set names to genes, or name of a gseapy (Enrichr) library, which is
-        downloaded.
-        Libraries are those for human; ``gseapy.get_library(name, organism)`` has others, as dict.
+        GMT file, or dict of set names to genes, such as ``gseapy.get_library(name, organism)``
+        returns.
     <key>
     method : {"ora", "prerank"}, default "ora"
         - ``"ora"``: over-representation

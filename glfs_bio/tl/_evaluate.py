@@ -119,8 +119,8 @@ def evaluate_panel(
     counts_layer : str, default None
         Layer of raw counts, or ``"X"``, for the share of the counts that the panel takes.
     gene_sets : str, path or dict, default None
-        GMT file, dict of set names to genes, or name of a gseapy (Enrichr) library, which is
-        downloaded.
+        GMT file, or dict of set names to genes, such as ``gseapy.get_library(name, organism)``
+        returns.
     platform : Platform, default None
         Target platform, as in :func:`~glfs_bio.pp.select_genes`.  None: the platform of the
         selection.

@@ -29,7 +29,7 @@ def resolve_genes(
     *,
     symbols: str | None = None,
     ids: str | None = None,
-    nomenclature: Any = None,
+    nomenclature: str | None = None,
     key_added: str = "glfs_names",
     inplace: bool = True,
 ) -> pd.DataFrame | None:
@@ -49,10 +49,9 @@ def resolve_genes(
     symbols : str, default None
         Column of ``.var`` with symbols.  None: ``.var_names``, which may also be Ensembl ids.
     <ids>
-    nomenclature : str, Path or DataFrame, default None
-        Present and past names: ``"human"``, those of HGNC, or ``"mouse"``, those of MGI; or a file
-        or table with the columns of the complete set of HGNC (``symbol``, ``ensembl_gene_id``,
-        ``prev_symbol``, ``alias_symbol``).  None: those of the species of the data.
+    nomenclature : str, default None
+        Present and past names: ``"human"``, those of HGNC, or ``"mouse"``, those of MGI.  None:
+        those of the species of the data.
     key_added : str, default "glfs_names"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
     <inplace>
@@ -72,8 +71,7 @@ def resolve_genes(
         ``"alias"``, ``"case"``; or why not: ``"ambiguous"``, ``"absent"`` from `genes`,
         ``"double"``, ``"date"``, ``"foreign"``, a gene of another species, ``"unknown"``),
         ``symbol``, ``id`` and ``candidates``, which for a gene that is found are others that once
-        had its symbol, and for an unknown name of a list those spelled nearly so; ``species``;
-        ``source`` of symbols and ids; ``params``.
+        had its symbol; ``species``; ``source`` of symbols and ids; ``params``.
 
     See Also
     --------
@@ -97,21 +95,14 @@ def resolve_genes(
     if isinstance(genes, AnnData):
         genes = genes.var
     results.key_for(adata, "names", key_added)
-    species = None
-    if isinstance(nomenclature, str) and nomenclature.casefold() in names.SPECIES:
-        species, nomenclature = nomenclature, None
+    checks.one_of("nomenclature", nomenclature, (*names.SPECIES, None))
     called, gene_ids = names_and_ids(adata, symbols, ids)
     if isinstance(panel, PanelFile):
         gene_ids = panel.table["id"].tolist()
     vendor = None if genes is None else as_genes(genes, "genes")
-    history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
     spellings = [*called, *filter(None, gene_ids)]
-    resolver = names.Resolver(spellings, vendor, species=species, history=history)
+    resolver = names.Resolver(spellings, vendor, species=nomenclature)
     frame = resolver.resolve(called, gene_ids, annotated=not is_list)
-    if is_list:
-        for row in frame.index[frame["found"] == "unknown"][: names_of.MOST_COMPARED]:
-            similar = names_of.similar(frame["name"][row], resolver.genes["symbol"])
-            frame.loc[row, "candidates"] = ", ".join(similar)
     clause = resolver.of_other_species(frame["name"])
     if clause:
         note(f"{clause}.")
@@ -124,9 +115,9 @@ def resolve_genes(
         rows, n_probes = frame["place"].to_numpy(), resolver.n_probes
         has_probes = True if n_probes is None else np.append(n_probes, [0])[rows] >= 1
         columns[f"{key_added}_orderable"] = (rows >= 0) & has_probes
-    source, past = said_of(genes), said_of(nomenclature)
-    params = {"symbols": symbols, "ids": ids, "genes": source, "nomenclature": species or past}
-    content = {"table": table, "species": resolver.species, "source": source or past or SHIPPED}
+    source = said_of(genes)
+    params = {"symbols": symbols, "ids": ids, "genes": source, "nomenclature": nomenclature}
+    content = {"table": table, "species": resolver.species, "source": source or SHIPPED}
     entry = results.envelope("names", params, packages=("pandas",), **content)
     results.store(adata, key_added, entry, var=columns)
     return None

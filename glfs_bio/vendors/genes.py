@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections import defaultdict
@@ -14,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._files import bad_file, reading, reason
-from ..checks import needs
-from ..errors import InvalidType, InvalidValue, NotFound, Unreachable, listed, naming, short
+from .._files import bad_file
+from ..errors import InvalidType, InvalidValue, NotFound, listed, naming, short
 from . import names, sheets
 
 if TYPE_CHECKING:
@@ -30,9 +28,7 @@ log = logging.getLogger(__name__)
 ENDINGS = (*sheets.LISTS, *sheets.SETS)
 #: Further columns of tables that are read.
 _FURTHER: tuple[str, ...] = ("n_probe_sets", "codewords", "annotation", "force", "group")
-_FURTHER += ("must_have", "backup", "source", "name")
-#: Where genes of an order are from: those that had to be in it, and its backups, are named so.
-_SOURCES = ("included", "selected", "added", "replacement", "listed", "backup", "")
+_FURTHER += ("must_have", "source", "name")
 #: What columns are headed whose flags say which rows are the panel, or are not, codewords as texts,
 #: single bits, and numbered columns of genes; and fewest bits of a codebook.
 _COLUMNS = names.patterns("column")
@@ -48,13 +44,13 @@ class PanelFile(list[str]):
     table : DataFrame
         One row per gene: ``gene``, ``id`` (of Ensembl without its version, FlyBase, WormBase or
         TAIR, or ``""``), and what the file has of ``n_probe_sets``, ``codewords``, ``annotation``,
-        ``force``, ``group``, ``must_have``, ``backup``, ``source`` and ``name``, such as an
-        accession, by which a gene is found whose ``id`` and ``gene`` are not in the data.
+        ``force``, ``group``, ``must_have``, ``source`` and ``name``, such as an accession, by which
+        a gene is found whose ``id`` and ``gene`` are not in the data.
     form : str
-        ``"list"``, ``"table"``, ``"codebook"`` or ``"gene sets"``.
-    controls, repeated, backups : list of str
-        Names of controls and blanks; genes that the file has more than once; and backups of others.
-        Neither controls nor backups are in the panel.
+        ``"table"``, also of a list, ``"codebook"`` or ``"gene sets"``.
+    controls, repeated : list of str
+        Names of controls and blanks, which are not in the panel; and genes that the file has more
+        than once.
     codebook : DataFrame
         Bits of every gene, one column per bit, of a form that has them.
     """
@@ -64,7 +60,7 @@ class PanelFile(list[str]):
         super().__init__(rows["gene"][is_first])
         self.table, self.form = rows[is_first].reset_index(drop=True), form
         self.repeated = list(rows["gene"][~is_first].unique())
-        self.controls, self.backups = list[str](), list[str]()
+        self.controls = list[str]()
         if codebook is not None:
             codebook = codebook.loc[rows.index[is_first]].set_axis(list(self), axis=0)
         self.codebook = codebook
@@ -81,8 +77,8 @@ def read_panel(
 
     Predesigned panels and orders of 10x Genomics, codebooks of MERSCOPE, MERlin and others, with
     bits in columns or in a text, gene lists of CosMx, Vizgen's designs and sheets of
-    :func:`write_order` are recognised.  Controls and blanks are left out, and named in a note, as
-    are backups.
+    :func:`write_order` are recognised.  Controls and blanks are left out, and named in a note, and
+    so are the backups of an order.
 
     Parameters
     ----------
@@ -91,8 +87,8 @@ def read_panel(
 
         - ``.txt``, ``.csv``, ``.tsv``, ``.xlsx``: a table with a header, or a list of names, with
           or without one; in texts ``#`` begins a comment
-        - ``.grp``, ``.rcc`` of nCounter, ``.fasta`` of BD Rhapsody
-        - ``.gmt``, ``.json``: gene sets, see :func:`read_markers`
+        - ``.grp``, ``.rcc`` of nCounter
+        - ``.gmt``: gene sets, see :func:`read_markers`
 
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
     column : str, default None
@@ -101,7 +97,7 @@ def read_panel(
     sheet : str, default None
         Sheet of a workbook.  None: the first that has genes.
     set_name : str, default None
-        Gene set of a ``.gmt`` or ``.json``.  None: all sets.
+        Gene set of a ``.gmt``.  None: all sets.
 
     Returns
     -------
@@ -127,7 +123,8 @@ def read_panel(
     `column`; rows above it are titles.  What a column holds is asked before it is taken: numbers of
     rows, flags, sequences, samples and descriptions are no genes.  In a table with a column
     ``selected``, ``included``, ``in_panel``, ``keep``, ``use`` or ``highly_variable`` of flags, the
-    panel is the rows where that is true.
+    panel is the rows where that is true; with one ``excluded`` or ``is_backup`` those where it is
+    not.
 
     A cell may hold several names: ``CD3D, CD3E``.  Commas, semicolons, bars, line breaks and
     ``///`` separate them where every part can be a name, and the whole is none; blanks do between
@@ -157,23 +154,18 @@ def is_panel_file(text: str) -> bool:
 def _panel(
     path: Path, form: str, table: pd.DataFrame, codebook: pd.DataFrame | None = None
 ) -> PanelFile:
-    """Return a panel without controls and backups, and say what is left out."""
+    """Return a panel without controls, and say which are left out."""
     table, symbols = sheets.with_ids(table), table["gene"]
     is_control = symbols.map(names.is_control).astype(bool)
     is_gene = (symbols != "") & ~is_control
-    flags = table.get("backup", pd.Series("", table.index))
-    is_backup = is_gene & flags.map(sheets.is_yes).astype(bool)
     sheets.check_read(str(path), list(symbols[is_gene]), may_be_prose=sheets.ending(path) == ".gmt")
-    panel = table[is_gene & ~is_backup]
-    if panel.empty:
-        raise bad_file(path, "has no gene names, or none that is no backup")
-    file = PanelFile(panel, form, codebook)
-    file.controls = list(symbols[is_control].unique())
-    file.backups = list(symbols[is_backup & ~symbols.isin(file)].unique())
-    for text, left_out in (("controls", file.controls), ("backups", file.backups)):
-        if left_out:
-            log.warning(f"{path} has {len(left_out)} {text}, left out: {listed(left_out, 3)}.")
-    return file
+    if not is_gene.any():
+        raise bad_file(path, "has no gene names")
+    panel = PanelFile(table[is_gene], form, codebook)
+    panel.controls = controls = list(symbols[is_control].unique())
+    if controls:
+        log.warning(f"{path} has {len(controls)} controls, left out: {listed(controls, 3)}.")
+    return panel
 
 
 def _of_sets(path: Path, set_name: str | None) -> PanelFile:
@@ -192,32 +184,33 @@ def _of_table(path: Path, rows: list[list[str]], column: str | None) -> PanelFil
     if codebook is None:
         table = sheets.one_name_a_row(str(path), table[_chosen(str(path), sheet)])
     is_gene = table["id"].map(names.is_id).astype(bool)
-    nameless = (table["gene"] == "") & ~table["id"].map(names.is_number).astype(bool)
-    table["gene"] = table["gene"].mask(nameless, table["id"].map(names.as_id))
+    table["gene"] = table["gene"].mask(table["gene"] == "", table["id"].map(names.as_id))
     if "name" not in table and (table["id"] != "").any():
         table["name"] = table["id"].mask(is_gene, "")
     table["id"] = table["id"].where(is_gene, "")
-    if "source" in table and table["source"].isin(_SOURCES).all():
-        for flag, source in (("must_have", "included"), ("backup", "backup")):
-            table[flag] = table.get(flag, np.where(table["source"] == source, "TRUE", "FALSE"))
-    is_list = sheets.ending(path) == ".txt" and len(sheet.heads) < 2
-    form = "codebook" if codebook is not None else "list" if is_list else "table"
-    return _panel(path, form, table, codebook)
+    if "source" in table:  # of an order
+        is_included = np.where(table["source"] == "included", "TRUE", "FALSE")
+        table["must_have"] = table.get("must_have", is_included)
+        table = table[table["source"] != "backup"]
+    return _panel(path, "table" if codebook is None else "codebook", table, codebook)
 
 
 def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
-    """Return which rows are the panel: all, unless a column of flags says so."""
-    for head in (*_COLUMNS["panel"], *_COLUMNS["not panel"]):
-        columns = [sheet.column(at) for at in sheet.headed([head])]
-        flags = [cells for cells in columns if {*map(str.casefold, cells)} <= sheets.FLAGS]
-        if flags:
-            is_flagged = np.array([*map(sheets.is_yes, flags[0])], dtype=bool)
-            is_chosen = is_flagged ^ (head in _COLUMNS["not panel"])
-            if len(flags) > 1 or not is_chosen.any():
-                raise bad_file(path, f"has no one column of flags that selects genes ({head})")
-            log.info(f"The panel of {path} is the {is_chosen.sum()} rows that a column selects.")
-            return is_chosen
-    return np.ones(len(sheet.rows), dtype=bool)
+    """Return which rows are the panel: all, unless a column of flags says which are, or are not."""
+    is_chosen = np.ones(len(sheet.rows), dtype=bool)
+    for meaning in ("panel", "not panel"):
+        for head in _COLUMNS[meaning]:
+            columns = [sheet.column(at) for at in sheet.headed([head])]
+            flags = [cells for cells in columns if {*map(str.casefold, cells)} <= sheets.FLAGS]
+            if flags:
+                is_flagged = np.array([*map(sheets.is_yes, flags[0])], dtype=bool)
+                is_chosen &= is_flagged ^ (meaning == "not panel")
+                if len(flags) > 1 or not is_chosen.any():
+                    raise bad_file(path, f"has no one column of flags that selects genes ({head})")
+                break  # what is included beside what is selected is a part of it
+    if not is_chosen.all():
+        log.info(f"The panel of {path} is the {is_chosen.sum()} rows that a column selects.")
+    return is_chosen
 
 
 def _codebook(path: Path, sheet: sheets.Sheet) -> pd.DataFrame | None:
@@ -240,21 +233,18 @@ def _codebook(path: Path, sheet: sheets.Sheet) -> pd.DataFrame | None:
 
 
 #: Columns of a table of genes beside symbol and id.
-_OF_GENES = ("species", "n_probe_sets", "previous", "aliases", "family")
-_GTF = (".gtf", ".gff", ".gff3")
-#: Attributes of a gene in a GTF or GFF3 file.
-_ATTRIBUTE = re.compile(r'(gene_id|gene_name|Name|ID)[ =]"?(?:gene:)?([^";]+)')
+_OF_GENES = ("species", "n_probe_sets")
 
 
 def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
-    r"""Read a table of genes: a vendor's list, an annotation, a nomenclature, or probe counts.
+    r"""Read a table of genes: a vendor's list, an annotation, or probe counts.
 
     Parameters
     ----------
     path : str or Path
         A table such as ``Species,Ensembl ID,Gene symbol`` of 10x Genomics,
-        ``gene_name,chr,probe_count`` or the complete set of HGNC, or a list of names, as
-        :func:`read_panel` reads them; ``features.tsv`` of 10x; ``.gtf`` or ``.gff3``.
+        ``gene_name,chr,probe_count``, or a list of names, as :func:`read_panel` reads them; or
+        ``features.tsv`` of 10x.
     species : str, default None
         Species of the genes to return, such as ``"Homo sapiens"`` or ``"human"``.  None: all.
 
@@ -262,8 +252,8 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
     -------
     DataFrame
         One row per gene: ``symbol`` and ``id`` (of Ensembl, without its version, or of another
-        database), ``""`` where unknown; and what the file has of ``species``, ``n_probes`` (of
-        several places the most), ``previous``, ``aliases`` (``|`` between names) and ``family``.
+        database), ``""`` where unknown; and what the file has of ``species`` and ``n_probes`` (of
+        several places the most).
 
     Examples
     --------
@@ -275,11 +265,8 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
     >>> list(genes.columns), list(genes["symbol"])
     (['symbol', 'id'], ['CD3D'])
     """
-    path, ending = sheets.checked(path, (*sheets.LISTS, *_GTF), species=species)
-    if ending in _GTF:
-        frame = pd.DataFrame(_of_annotation(path), columns=["symbol", "id"])
-    else:
-        frame = _of_rows(str(path), sheets.table(path))
+    path, _ = sheets.checked(path, sheets.LISTS, species=species)
+    frame = _of_rows(str(path), sheets.table(path))
     if frame.empty:
         raise bad_file(path, "holds no genes")
     wrong = sheets.damaged(list(frame["symbol"]))
@@ -309,15 +296,12 @@ def as_genes(source: Any, argument: str = "genes") -> pd.DataFrame:
 def _of_rows(source: object, rows: list[list[str]]) -> pd.DataFrame:
     """Return a table of genes out of rows, with a header or without one."""
     frame = sheets.one_name_a_row(source, sheets.gene_table(source, rows, further=_OF_GENES)[1])
-    frame["id"] = frame["id"].mask(frame["id"].map(names.is_number).astype(bool), "")
     return _genes(frame)
 
 
 def _genes(frame: pd.DataFrame) -> pd.DataFrame:
     """Return genes with their ids, each once."""
     frame = sheets.with_ids(frame)
-    for name in {"previous", "aliases"} & set(frame):
-        frame[name] = frame[name].str.replace(", ", "|", regex=False)
     is_gene = (frame["gene"] + frame["id"] != "") & ~frame["gene"].map(names.is_control)
     genes = frame.loc[is_gene, [name for name in ("gene", "id", *_OF_GENES) if name in frame]]
     genes = genes.rename(columns={"gene": "symbol", "n_probe_sets": "n_probes"})
@@ -327,20 +311,7 @@ def _genes(frame: pd.DataFrame) -> pd.DataFrame:
     return genes.drop_duplicates(ignore_index=True)
 
 
-def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield symbol and id of each gene of a GTF or GFF3 file."""
-    with reading(path, sheets.ending(path)), sheets.opened(path) as lines:
-        for line in lines:
-            fields = line.split("\t")
-            if len(fields) > 8 and fields[2].endswith("gene") and line[0] != "#":
-                of_gene: dict[str, str] = dict(reversed(_ATTRIBUTE.findall(fields[8])))
-                symbol = of_gene.get("gene_name", of_gene.get("Name", ""))
-                yield symbol, names.versionless(of_gene.get("gene_id", of_gene.get("ID", "")))
-
-
-#: Where the libraries of gseapy are, and seconds to wait for them.
-_LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
-_HEADS = (*sheets.HEADS["type"], *sheets.GENE_HEADS)
+_HEADS = (*sheets.HEADS["type"], *sheets.GENE_HEADS, *sheets.LIST_HEADS)
 #: Heads of genes that a type lacks.
 _LACKING = re.compile(r"(?i:(.*[\W_])?(neg|negative\w*|down\w*|low|absent|not)(?![^\W_]))")
 
@@ -363,7 +334,6 @@ def read_markers(
           ``cell type,gene``; a row per type, whose genes are in one cell or in several; a column
           per type, with its genes below; or a row per gene and a column of flags per type
         - ``.gmt``: gene sets; a weight after a gene, as in ``CD3D,1.0`` of Enrichr, is left out
-        - ``.json``: lists of genes by name
 
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
     sheet : str, default None
@@ -407,7 +377,7 @@ def read_markers(
         path, ending = sheets.checked(path, ENDINGS, sheet=sheet, type=type, gene=gene)
         source = str(path)
         if ending in sheets.SETS:
-            pairs = _of_gmt(path) if ending == ".gmt" else _of_json(path)
+            pairs = _of_gmt(path)
         else:
             pairs = _by_type(source, sheets.table(path, sheet, type or gene), type, gene)
     lists: dict[str, list[str]] = defaultdict(list)
@@ -431,16 +401,6 @@ def _of_gmt(path: Path) -> Iterator[tuple[str, list[str]]]:
             raise bad_file(path, f"is no GMT file, or has a set twice: mend {line[:40]!r}")
         set_names.add(name)
         yield name, genes
-
-
-def _of_json(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the lists of a JSON file by name."""
-    with reading(path, ".json"):
-        content = json.loads(sheets.text(path))
-    for name, cells in content.items() if isinstance(content, dict) else [("", None)]:
-        if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
-            raise bad_file(path, f"has no list of names in {short(name)}: write them into a .txt")
-        yield name, _names_in(str(path), cells)
 
 
 def _by_type(
@@ -499,32 +459,18 @@ def said_of(gene_sets: object) -> str | None:
 
 
 def sets_of(source: str | Path | Mapping[str, Collection[str]]) -> dict[str, list[str]]:
-    """Return genes by the name of the set, each once: of a mapping, a GMT file, or a library."""
+    """Return genes by the name of the set, each once: of a mapping or of a file."""
+    if isinstance(source, str) and not Path(source).suffix:
+        text = f"`gene_sets={short(source)}` is no file: give a .gmt, or a `dict`"
+        raise InvalidValue(f"{text}, such as gseapy.get_library(name) returns")
     if isinstance(source, str | Path):
-        path = Path(source)
-        if isinstance(source, Path) or path.suffix.lower() == ".gmt" or path.exists():
-            return read_markers(path)
-        source = _library(source)
+        return read_markers(source)
     if not isinstance(source, Mapping):
-        raise InvalidType(f"`gene_sets={short(source)}` must be a GMT file, a `dict` or a library")
+        raise InvalidType(f"`gene_sets={short(source)}` must be a GMT file or a `dict`")
     for name, genes in source.items():
         if isinstance(genes, str) or not isinstance(genes, Iterable):
             raise InvalidType(f"`gene_sets={short(genes)}` must be a list for {str(name)!r}")
     return {str(name): list(dict.fromkeys(map(str, genes))) for name, genes in source.items()}
-
-
-def _library(name: str) -> Any:
-    """Return a library of gseapy."""
-    needs("A library of gene sets", "gseapy")
-    import gseapy
-    import requests
-
-    try:
-        requests.head(_LIBRARIES, timeout=_PATIENCE)  # gseapy itself waits for half a minute
-        return gseapy.parser.download_library(name, organism="human")
-    except Exception as error:  # gseapy raises a plain one for a name that it does not know
-        text = f"`gene_sets={short(name)}` is no file, nor a library in reach ({reason(error)})"
-        raise Unreachable(f"{text}: choose one of gseapy.get_library_name()") from error
 
 
 def within(
@@ -535,7 +481,6 @@ def within(
     inside = {name: [gene for gene in genes if gene in background] for name, genes in sets.items()}
     fitting = {name: genes for name, genes in inside.items() if smallest <= len(genes) <= largest}
     if not fitting:
-        text = f"`gene_sets` have no set of {smallest} to {largest:g} genes of the data"
-        remedy = "change `min_size`, or name a column spelt as they are with `symbols`"
-        raise InvalidValue(f"{text} ({listed(universe, 3)}): {remedy}")
+        text = f"`gene_sets` have no set of {smallest} to {largest:g} genes ({listed(universe, 3)})"
+        raise InvalidValue(f"{text}: change `min_size`, or name a column of these with `symbols`")
     return fitting

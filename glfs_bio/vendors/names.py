@@ -66,8 +66,6 @@ _AS_LATIN = re.compile("alpha|beta|gamma|delta|epsilon|zeta|kappa|lambda")
 _SEPARATOR = r"(?:[^\w\n|]|_)+"
 _SEPARATORS = re.compile(_SEPARATOR)
 _OUTSIDE_DIGITS = re.compile(rf"(?<!\d){_SEPARATOR}|{_SEPARATOR}(?!\d)")
-#: What a spreadsheet makes of names such as 2310009E13 of RIKEN.
-_NUMBER = re.compile(r"\d+([.,]\d+)?(E[+]?\d+)?", re.IGNORECASE)
 
 #: What may make a cell more than one name; what stands between names of a list, and before a name
 #: of it or after; and what can be a name in a list: a letter, no blanks, brackets in pairs.
@@ -201,11 +199,6 @@ def is_control(name: str) -> bool:
     return CONTROL.fullmatch(name) is not None
 
 
-def is_number(name: str) -> bool:
-    """Whether a name is a number, as spreadsheets make of some names."""
-    return _NUMBER.fullmatch(name) is not None
-
-
 def meant_by_date(name: str) -> list[str]:
     """Return symbols that a spreadsheet may have made a date of, those of today first named."""
     human = nomenclature_of("Homo sapiens")
@@ -238,9 +231,8 @@ class Nomenclature:
         #: Names as they are written, with symbols and ways, by their spelling: the surest first
         self._by_spelling: dict[str, list[tuple[str, str, str]]] = {}
         for column, way in _WAYS.items():
-            texts = genes.get(column, pd.Series("", index=genes.index))
-            spellings = fold("\n".join(texts)).split("\n")
-            for text, line, symbol in zip(texts, spellings, genes["symbol"], strict=False):
+            spellings = fold("\n".join(genes[column])).split("\n")
+            for text, line, symbol in zip(genes[column], spellings, genes["symbol"], strict=False):
                 for name, spelling in zip(text.split("|"), line.split("|"), strict=True):
                     self._by_spelling.setdefault(spelling, []).append((name, symbol, way))
         self._by_spelling.pop("", None)
@@ -283,6 +275,9 @@ class Nomenclature:
         present = {symbol: way for symbol, way in alike.items() if way == "symbol"}
         if present or set(exact.values()) == {"retired"}:
             return exact | present
+        if len(alike) > 1 and re.fullmatch(r"p\d+", spellings[0]):  # p27 may be P27KIP1, too
+            full = [text for text in self._by_spelling if re.match(f"{spellings[0]}[a-z]", text)]
+            return alike | _ways(entry for text in full for entry in self._by_spelling[text])
         is_complex = spellings[0][-1:].isalpha() and not symbols
         ends = ascii_lowercase + digits if is_complex else ascii_lowercase
         longer = [entry for end in ends for entry in self._by_spelling.get(spellings[0] + end, ())]
@@ -306,37 +301,24 @@ def nomenclature_of(species: str) -> Nomenclature:
 
 
 class Resolver:
-    """Finds names in a table of genes of one species, by ids and by a nomenclature.
+    """Finds names in a table of genes of one species, by ids and by the nomenclature.
 
-    `genes` can be found, or all of the nomenclature, which is `history`, or the shipped one.
-    `species` None is that of most genes of the table, or where it has several, of the names.
+    `genes` can be found, or all of the nomenclature.  `species` None is that of most genes of the
+    table, or where it has several, of the names.
     """
 
     def __init__(
-        self,
-        names: Collection[str],
-        genes: pd.DataFrame | None = None,
-        *,
-        species: str | None = None,
-        history: pd.DataFrame | None = None,
+        self, names: Collection[str], genes: pd.DataFrame | None = None, species: str | None = None
     ) -> None:
-        past = nomenclature() if history is None else history
-        table = past if genes is None else genes
-        if species is None and "species" in table:
-            n_like_mouse = sum(name[:1].isupper() and name[1:].islower() for name in names)
-            by_case = "mouse" if 2 * n_like_mouse > len(names) else "human"
-            species = _most(table, names) or by_case
-        elif species is None and "species" in past:
-            species = _most(past, [*table["symbol"], *table["id"]])
+        table = nomenclature() if genes is None else genes
+        if "species" in table:
+            species = species or _most(table, names) or "human"
+            table = of_species(table, species)
+        species = species or _most(nomenclature(), [*table["symbol"], *table["id"]])
         self.species = full_name(species or "")
-        if self.species and "species" in table:
-            table = of_species(table, self.species)
         self._names = nomenclature_of(self.species)
-        if history is not None:
-            is_past = _is_of(history, self.species)
-            self._names = Nomenclature(history[is_past] if is_past.any() else history)
-        #: The table, and whether it is one that was given, not all genes of the nomenclature
-        self.genes, self.is_list = table, genes is not None
+        #: Whether the table is one that was given, not all genes of the nomenclature
+        self.is_list = genes is not None
         #: How many probes can be made for each row of the table; None where it does not say
         self.n_probes: Any = table.get("n_probes")
         self._symbols = genes_of_rows = table["symbol"].tolist()

@@ -40,9 +40,8 @@ log = logging.getLogger(__name__)
 HEADS = names.patterns("head")
 GENE_HEADS = (*HEADS["symbol"], *HEADS["id"])
 _ALL_HEADS = [head for heads in HEADS.values() for head in heads]
-_NUMBER_HEADS = HEADS["id"][2:3]
 #: What R and pandas head a list.
-_LIST_HEADS = ("x", "v1", "0", "unnamed: 0", "column1")
+LIST_HEADS = ("x", "v1", "0", "unnamed0", "column1")
 #: Cells of a column, and rows for a header, that are looked at; characters of a text that show what
 #: separates its columns; and the share of cells that says what a column holds.
 _SAMPLE, _TOP, _SNIFFED, _MOSTLY = 100, 25, 20_000, 0.8
@@ -56,10 +55,8 @@ FLAGS = {*YES, "false", "f", "no", "n", "0", ""}
 #: Kinds of features of 10x Genomics: of genes, of antibodies, and all that are no genes.
 EXPRESSION, _ANTIBODIES = "Gene Expression", "Antibody Capture"
 NO_GENES = re.compile(r".+ Capture|Custom|Peaks")
-#: Kinds of numbers, those that are no ids, and commas between thousands.
-_COUNTED = ("flags", "row numbers")
-_NUMERIC = ("numbers", "bits", *_COUNTED)
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(\D|$))")
+#: Kinds of numbers, which are no ids.
+NUMERIC = ("numbers", "bits", "flags", "row numbers")
 #: What tables have among genes that is none: formulas and their errors, sums, marks for nothing.
 _NO_GENE = re.compile(r"=.*|#[A-Z/0]+[!?]?|\W+|None|NULL|(?i:n/a|((sub|grand )?total|sum)\W*)")
 _AS_TEXT = "spreadsheets make dates and numbers of names: write them again in cells of texts"
@@ -90,6 +87,7 @@ def kind_of(cells: Iterable[str], share: float = _MOSTLY) -> str:
     kinds: list[tuple[str, list[str], Callable[[str], Any]]] = [
         *((kind, texts, pattern.fullmatch) for kind, pattern in _KINDS.items()),
         *(("ids", words, names.is_id), ("symbols", clear, names.is_name)),
+        ("symbols", clear if len(clear) > 1 else [], names.is_known),
         ("names", words, lambda word: _may_be_name(word) or names.dates(word)),
     ]
     for kind, sample, is_of_kind in kinds:
@@ -200,8 +198,8 @@ def _is_body(sheet: Sheet) -> bool:
     n_like = 0
     for head, below in zip(sheet.heads, sheet.kinds, strict=True):
         kind = "nothing" if is_head(head, _ALL_HEADS) else kind_of([head])
-        is_value = kind in ("symbols", "ids", *_NUMERIC)
-        n_like += is_value and (kind in _NUMERIC) == (below in _NUMERIC)
+        is_value = kind in ("symbols", "ids", *NUMERIC)
+        n_like += is_value and (kind in NUMERIC) == (below in NUMERIC)
     return 2 * n_like >= sum(map(bool, sheet.heads))
 
 
@@ -226,11 +224,11 @@ def gene_table(
     cells = {name: sheet.column(at) for name, at in columns.items()}
     frame = pd.DataFrame({"gene": [], "id": "", **cells}, dtype=object)
     texts = frame.pop("n_probe_sets") if "n_probe_sets" in frame else pd.Series(dtype=object)
-    numbers = pd.to_numeric(texts.str.replace(_THOUSANDS, "", regex=True), errors="coerce")
+    numbers = pd.to_numeric(texts, errors="coerce")
     if numbers.notna().any():  # or they are names of probes
         strange = texts[numbers.isna() & ~texts.isin(names.NO_NAME)]
         if len(strange):
-            raise bad_file(source, f"has {listed(strange)} for probes: write numbers")
+            raise bad_file(source, f"has {listed(strange)} for probes: write plain numbers")
         frame["n_probe_sets"] = numbers
     return sheet, frame
 
@@ -240,7 +238,7 @@ def _columns(source: object, sheet: Sheet, further: Iterable[str]) -> dict[str, 
     gene = _gene_column(sheet)
     if gene is None:
         raise bad_file(source, f"has no one column of genes ({sheet.summary()}): name `column`")
-    ids = [at for at in sheet.headed(HEADS["id"]) if sheet.kinds[at] not in _COUNTED]
+    ids = [at for at in sheet.headed(HEADS["id"]) if sheet.kinds[at] not in NUMERIC]
     ids += [at for at, kind in enumerate(sheet.kinds) if kind == "ids"]
     candidates = {"id": [] if sheet.kinds[gene] == "ids" else ids}
     candidates |= {name: sheet.headed(HEADS.get(name, [plain(name)])) for name in further}
@@ -253,17 +251,14 @@ def _columns(source: object, sheet: Sheet, further: Iterable[str]) -> dict[str, 
 
 def _gene_column(sheet: Sheet) -> int | None:
     """Return the column of genes; None: there is none, or no reason to take one of several."""
-    heads, kinds = sheet.heads, sheet.kinds
+    heads, kinds, n_rows = sheet.heads, sheet.kinds, len(sheet.rows)
     columns = of_genes = _of_genes(sheet, range(len(heads)))
     is_plain = {*kinds} == {"symbols", "ids"} and all(map(all, sheet.rows))  # below no title
     if not any(heads) and not is_plain:
         return None
     if "symbols" not in kinds:
-        columns = of_genes + [at for at in sheet.headed(_NUMBER_HEADS) if kinds[at] == "numbers"]
         of_names = [at for at, kind in enumerate(kinds) if kind == "names"]
-        in_any_case = [at for at in of_names if all(map(_is_known, sheet.column(at)))]
-        of_names = in_any_case or of_names  # beside genes in lower case others are roles
-        columns += [at for at in of_names if 2 * len({*sheet.column(at)}) > len(sheet.rows)]
+        columns = of_genes + [at for at in of_names if 2 * len({*sheet.column(at)}) > n_rows]
     candidates = [at for at in sheet.headed(GENE_HEADS) if at in columns]
     gene = next(iter(candidates or of_genes[: len(of_genes) == 1]), None)
     head = "" if gene is None else heads[gene]
@@ -271,32 +266,28 @@ def _gene_column(sheet: Sheet) -> int | None:
     return None if is_gene or (head and sheet.plain.count(plain(head)) > 1) else gene
 
 
-def _is_known(cell: str) -> bool:
-    return names.is_known(cell) and not _UNCLEAR.fullmatch(cell)
-
-
 def _list(source: object, cells: list[str]) -> Sheet:
     """Return a list without its header."""
     has_head = bool(cells) and is_list_head(cells[0])
     below = kind_of(cells[1:])
-    for kind in (kind_of(cells[has_head:]), below):
-        if kind not in ("symbols", "ids", "names", "nothing"):
-            raise bad_file(source, f"holds {kind}, not genes alone: mend it, or head ids entrez_id")
+    strange = {kind_of(cells[has_head:]), below} - {"symbols", "ids", "names", "nothing"}
+    if strange:
+        raise bad_file(source, f"holds {listed(sorted(strange))}, not genes alone: mend it")
     if below == "names" and any(len(names.several(cell)) > 1 for cell in cells):
         raise bad_file(source, "has several names on a line, which are not known: write one a line")
-    first = [] if has_head or not cells else names.several(cells[0])
-    if len(first) == 1 and not names.is_name(first[0]):
-        text = f"{cells[0]} in the first line of {source} is no name that is known"
-        if " " in cells[0]:
-            raise bad_file(source, f"has a title ({text}): remove it, or write # before it")
+    first = cells[:1] if not has_head else []
+    if first and len(names.several(first[0])) == 1 and not names.is_name(first[0]):
+        text = f"has {first[0]!r} in its first line, which is no name that is known"
+        if " " in first[0]:
+            raise bad_file(source, f"{text}: remove it, or write # before it")
         if below in ("symbols", "ids"):
-            log.warning(f"{text}, and is read as a gene: remove it if it is a head.")
+            log.warning(f"{source} {text}, and is read as a gene: remove it if it is a head.")
     return Sheet([""], [[cell] for cell in cells[has_head:]])
 
 
 def is_list_head(first: str) -> bool:
     """Whether the first line of a list is no name."""
-    return is_head(first) or first.casefold() in _LIST_HEADS
+    return is_head(first, (*GENE_HEADS, *LIST_HEADS))
 
 
 def names_of(source: object, cell: str, *, may_be_prose: bool = False) -> list[str]:
@@ -323,9 +314,9 @@ def with_ids(table: pd.DataFrame) -> pd.DataFrame:
 
 def damaged(genes: Sequence[str]) -> list[str]:
     """Return dates, and numbers among names, as spreadsheets make of names."""
-    numbers = [name for name in genes if names.is_number(name)]
+    numbers = [name for name in genes if _KINDS["numbers"].fullmatch(name)]
     dates = [name for name in genes if names.dates(name)]
-    return dates + (numbers if 2 * len(numbers) < len(genes) else [])  # or all are ids of NCBI
+    return dates + (numbers if 2 * len(numbers) < len(genes) else [])  # or the caller names them
 
 
 def check_read(source: object, genes: Sequence[str], *, may_be_prose: bool = False) -> None:
@@ -347,11 +338,10 @@ PACKED: dict[str, Any] = {".gz": gzip.GzipFile, ".bz2": bz2.BZ2File, ".xz": lzma
 #: Endings of tables in texts, and what separates their columns.
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 WORKBOOKS = (".xlsx", ".xlsm")
-#: Endings of lists and tables of names: of GSEA's lists, of nCounter, and of BD's panels, too.
-_FASTA = (".fasta", ".fa")
-LISTS = (".txt", *SEPARATORS, *WORKBOOKS, ".grp", ".rcc", *_FASTA)
+#: Endings of lists and tables of names: of GSEA's lists, and of nCounter, too.
+LISTS = (".txt", *SEPARATORS, *WORKBOOKS, ".grp", ".rcc")
 #: Endings of gene sets.
-SETS = (".gmt", ".json")
+SETS = (".gmt",)
 #: What begins a formula in a spreadsheet, and quotes.
 FORMULA = ("=", "+", "-", "@")
 QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "‘": "’", "«": "»"}
@@ -387,10 +377,10 @@ def checked(path: str | Path, endings: Sequence[str], **options: str | None) -> 
     checks.texts(**options, or_none=True)
     path, suffix = as_path(path), ending(as_path(path))
     if suffix not in endings:
-        raise bad_file(path, f"has an unknown ending: use one of {quoted(*endings)}")
+        raise bad_file(path, f"has an unknown ending: use one of {quoted(*endings)}, or pass lists")
     existing(path)
     for argument, value in options.items():
-        accepted = {"sheet": WORKBOOKS, "set_name": SETS, "species": endings}.get(argument, LISTS)
+        accepted = {"sheet": WORKBOOKS, "set_name": SETS}.get(argument, LISTS)
         if value is not None and suffix not in accepted:
             raise InvalidValue(f"`{argument}={short(value)}` is for files {quoted(*accepted)}")
     return path, suffix
@@ -417,8 +407,6 @@ def _seen(content: str) -> str:
 def _rows_of_text(path: Path) -> list[list[str]]:
     """Return the rows of a list or table in a text, without comments and empty rows."""
     content, suffix = _ABOVE.sub("", text(path)), ending(path)
-    if suffix in _FASTA:
-        return [[line[1:].split("|")[0].strip()] for line in content.split("\n") if line[:1] == ">"]
     content = _COMMENT.sub("", content)
     with reading(path, suffix):
         separator = _separator(content, suffix)

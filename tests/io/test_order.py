@@ -57,7 +57,6 @@ def test_backups_are_written_and_not_read_into_the_panel(selected, tmp_path):
     write_order(selected, tmp_path / "a.csv")
     panel = read_panel(tmp_path / "a.csv")
     assert panel == list(table["gene"][table["source"] != "backup"])
-    assert panel.backups == list(table["gene"][table["source"] == "backup"])
     assert list(panel.table["group"]) == list(table["group"][table["source"] != "backup"])
     assert set(panel.table["must_have"]) == {"FALSE"}
     write_order(selected, tmp_path / "b.csv", "xenium_v1")

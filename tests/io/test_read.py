@@ -90,7 +90,7 @@ def test_options_of_other_formats(adata, tmp_path):
     (tmp_path / "t.csv").write_text("cell,g1\na,1\n")
     with refused(InvalidValue, "transpose"):
         read_cells(tmp_path / "cells.h5ad", transpose=True)
-    for option in ({"modality": "rna"}, {"var_names": "gene_ids"}, {"backed": True}):
+    for option in ({"modality": "rna"}, {"backed": True}):
         with refused(InvalidValue, next(iter(option))):
             read_cells(tmp_path / "t.csv", **option)
 
@@ -146,11 +146,7 @@ def test_matrices_with_names_beside_them(tmp_path, form):
     path = write_form(tmp_path, form, ["100", "007"], ["nan", "NA"])
     for given in (path, tmp_path):
         check(read_cells(given), genes=["nan", "NA"])
-    ids = read_cells(path, var_names="gene_ids")
-    assert list(ids.var_names) == (["nan", "NA"] if FORMS[form][3] == 1 else ["100", "007"])
-    if FORMS[form][3] > 1:
-        assert list(ids.var["gene_symbols"]) == ["nan", "NA"]
-        assert list(read_cells(path).var["gene_ids"]) == ["100", "007"]
+    assert list(read_cells(path).var.get("gene_ids", ())) == ["100", "007"] * (FORMS[form][3] > 1)
     # of as many cells as genes, genes are still on their side
     square = np.array([[1, 0, 7], [0, 2, 0], [3, 4, 5]])
     read = read_cells(write_form(tmp_path, form, ["i", "j", "k"], ["g1", "g2", "g3"], square))
@@ -213,9 +209,9 @@ def test_names_of_genes(tmp_path):
     with refused(InvalidValue, "path"):
         read_cells(write_form(tmp_path, "Cell Ranger 2", ["ENSG1", ""], ["g1", ""]))
     ids = ["ENSG00000167286", "ENSG00000105369"]
-    path = write_form(tmp_path, "Cell Ranger 2", GENES, ids)
-    check(read_cells(path))
-    check(read_cells(path, var_names="gene_ids"), genes=ids)
+    read = read_cells(write_form(tmp_path, "Cell Ranger 2", GENES, ids))
+    check(read)
+    assert list(read.var["gene_ids"]) == ids
 
 
 def test_names_of_cells(tmp_path, caplog):
@@ -266,24 +262,21 @@ def write_h5(path, symbols=GENES, group="matrix"):
 
 
 def test_h5_of_10x(tmp_path):
-    read = read_cells(write_h5(tmp_path / "a.h5"), var_names="gene_ids")
-    check(read, genes=["id0", "id1"])
-    assert list(read.var["gene_symbols"]) == GENES
+    read = read_cells(write_h5(tmp_path / "a.h5"))
+    check(read)
+    assert list(read.var["gene_ids"]) == ["id0", "id1"]
     check(read_cells(write_h5(tmp_path / "b.h5", ["g1", ""])), genes=["g1", "id1"])
     check(read_cells(write_h5(tmp_path / "c.h5", ["g", "g"])), genes=["g", "g-1"])
     path = write_h5(tmp_path / "d.h5", group="hg19")
     check(read_cells(path))
     write_h5(path, group="mm10")
-    with refused(InvalidValue, "path") as caught:
+    with refused(InvalidValue, "path"):
         read_cells(path)
-    assert "hg19, mm10" in str(caught.value)
 
 
 def test_the_content_says_what_hdf5_is(adata, tmp_path):
     adata.write_h5ad(tmp_path / "cells.h5")
     check(read_cells(tmp_path / "cells.h5"))
-    with refused(InvalidValue, "var_names"):
-        read_cells(tmp_path / "cells.h5", var_names="gene_ids")
     with h5py.File(tmp_path / "other.h5", "w") as file:
         file["a"] = 1
     with refused(InvalidValue, "path"):

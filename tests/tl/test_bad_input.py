@@ -25,7 +25,7 @@ GENES = ["CD3D", "LYZ"]
 ANYWHERE = {
     InvalidType: {
         "adata": (np.ones((4, 4)), None, 5), "ax": 5, "exclude": 5, "ignore": 5,
-        "inplace": 1, "key_added": 5, "limits": 5, "nomenclature": 5, "overwrite": 5, "path": 5,
+        "inplace": 1, "key_added": 5, "limits": 5, "overwrite": 5, "path": 5,
         "random_state": "x", "save": 5, "show": "x", "title": 5,
     },
     InvalidValue: {
@@ -80,8 +80,8 @@ REFUSED = {
     },
     tl.resolve_genes: {
         InvalidType: {"genes": b"x", "ids": 5},
-        InvalidValue: {"genes": [], "key_added": "neighbors"},
-        FileMissing: {"genes": "no.csv", "nomenclature": "x.txt"},
+        InvalidValue: {"genes": [], "key_added": "neighbors", "nomenclature": (5, "x.txt")},
+        FileMissing: {"genes": "no.csv"},
     },
     tl.prove_panel: {
         InvalidType: {"time_limit": "x"},
@@ -119,9 +119,8 @@ REFUSED = {
         InvalidValue: {"lambda1": -1, "n_comps": 0, "n_neighbors": 0, "standardize": "x"},
     },
     io.write_genes: {
-        InvalidType: {"columns": 5, "selected_only": 1},
+        InvalidType: {"selected_only": 1},
         InvalidValue: {"path": ("x.doc", "", "a\0.csv")},
-        NotFound: {"columns": ["x"]},
         FileMissing: {"path": "no/x.csv"},
         FileExists: {"path": "old.txt"},
     },
@@ -168,7 +167,6 @@ COMBINATIONS = [
     (tl.enrich, {"min_size": 50, "gene_sets": SETS}, InvalidValue),
     (tl.enrich, {"gene_sets": SETS, "method": "prerank", "background": GENES}, InvalidValue),
     (tl.order_panel, {"counts_layer": None, "limits": 3}, InvalidType),
-    (io.write_genes, {"path": "x.txt", "columns": ["x"]}, InvalidValue),
 ]
 
 

@@ -4,14 +4,13 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
-import requests
 import scanpy as sc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 from scipy.stats import false_discovery_control, hypergeom
 
-from glfs_bio.errors import Caution, InvalidValue, Unreachable
+from glfs_bio.errors import Caution, InvalidValue
 from glfs_bio.pp import select_genes
 from glfs_bio.tl import enrich
 
@@ -183,6 +182,11 @@ def test_ranked_sets(panel):
     pd.testing.assert_frame_equal(table, enrich(panel, sets, **options))
 
 
+def test_libraries_are_no_files(panel):
+    with refused(InvalidValue, "gene_sets"):
+        enrich(panel, "Blood_2021")
+
+
 def test_immune_terms_of_blood(real, data_folder):
     adata = real("pbmc3k_2638")
     sc.pp.filter_genes(adata, min_cells=3)
@@ -196,23 +200,3 @@ def test_immune_terms_of_blood(real, data_folder):
     # terms of translation follow: the amount of ribosomes is structure of these cells too
     assert table.index[:4].str.contains(words).all()
     assert adata.uns["glfs_enrichment"]["params"]["gene_sets"].endswith("reactome.gmt")
-
-
-def test_libraries(panel, monkeypatch):
-    def offline(*_args, **_options):
-        raise requests.ConnectionError
-
-    def download(name, organism):
-        if name != "Blood_2021":
-            raise Exception("no such library")
-        return SETS
-
-    monkeypatch.setattr("gseapy.parser.download_library", download)
-    monkeypatch.setattr("requests.head", offline)
-    with refused(Unreachable, "gene_sets"):
-        enrich(panel, "Blood_2021")
-    monkeypatch.setattr("requests.head", lambda *_, **__: None)
-    table = enrich(panel, "Blood_2021", inplace=False)
-    pd.testing.assert_frame_equal(table, enrich(panel, SETS, inplace=False))
-    with refused(Unreachable, "gene_sets"):
-        enrich(panel, "Blood_2020")

@@ -9,11 +9,9 @@ from glfs_bio.vendors.genes import as_genes
 from glfs_bio.vendors.names import Resolver
 
 
-def resolved(asked, genes, *, nomenclature=None, **options):
+def resolved(asked, genes, **options):
     table = None if genes is None else as_genes(genes)
-    history = None if nomenclature is None else as_genes(nomenclature)
-    resolver = Resolver(asked, table, history=history, **options)
-    return resolver.resolve(asked).set_index("name")
+    return Resolver(asked, table, **options).resolve(asked).set_index("name")
 
 
 #: How names are found in the list of a vendor, and what they are called there.
@@ -56,19 +54,23 @@ def test_candidates_and_doubles(vendor):
     assert list(table["found"]) == ["double", "symbol", "symbol"]
 
 
-def test_names_with_several_pasts():
+def test_names_with_several_pasts(monkeypatch):
+    def history(symbols, previous):
+        table = pd.DataFrame({"symbol": symbols, "previous": previous, "id": "", "aliases": ""})
+        monkeypatch.setattr(names, "nomenclature_of", lambda _: names.Nomenclature(table))
+
     genes = pd.DataFrame({"symbol": ["QARS", "EPRS1"], "id": ["ENSG1", "ENSG2"]})
-    past = pd.DataFrame({"symbol": ["QARS", "EPRS1"], "prev_symbol": ["", "QARS"]})
-    table = resolved(["QARS"], genes, nomenclature=past)
+    history(["QARS", "EPRS1"], ["", "QARS"])
+    table = resolved(["QARS"], genes)
     assert table.loc["QARS", "found"] == "symbol"
     assert "EPRS1" in table.loc["QARS", "candidates"]
     genes = pd.DataFrame({"symbol": ["A1", "B1"]})
-    past = pd.DataFrame({"symbol": ["A1", "B1"], "prev_symbol": ["OLD", "OLD|OLDER"]})
-    table = resolved(["OLD", "OLDER"], genes, nomenclature=past)
+    history(["A1", "B1"], ["OLD", "OLD|OLDER"])
+    table = resolved(["OLD", "OLDER"], genes)
     assert list(table["found"]) == ["ambiguous", "retired"]
     assert table.loc["OLD", "candidates"] == "A1, B1"
     # also where one of the two is not listed
-    assert list(resolved(["OLD"], genes[:1], nomenclature=past)["found"]) == ["ambiguous"]
+    assert list(resolved(["OLD"], genes[:1])["found"]) == ["ambiguous"]
 
 
 def test_names_of_today_without_a_list_or_its_ids():
@@ -105,6 +107,7 @@ def test_names_in_a_text():
 
 #: Names that people write, and the genes they mean.
 HUMAN = """
+p27=CDKN1B
 CD20=MS4A1 cd20=MS4A1 CD-20=MS4A1 CD31=PECAM1 CD45=PTPRC CD45RA=PTPRC CD56=NCAM1 CD11b=ITGAM
 CD11c=ITGAX CD16=FCGR3A CD16a=FCGR3A CD25=IL2RA CD62L=SELL CD64=FCGR1A CD90=THY1 CD103=ITGAE
 CD117=KIT c-Kit=KIT CD123=IL3RA CD127=IL7R CD137=TNFRSF9 CD152=CTLA4 CD279=PDCD1 CD49f=ITGA6

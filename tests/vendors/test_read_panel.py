@@ -96,9 +96,8 @@ FORMS = {
     "codebook.csv": (CODEBOOK, "codebook", 2),
     "cosmx.xlsx": ({"Sheet": [["About this list"]], "Genes": COSMX}, "table", 3),
     "lane.RCC": (LANE, "table", 2),
-    "bd.fasta": (">CD3D|NM_000732.4|PolyA_1\nACGT\n>MS4A1|x\nACGT\n>NKG7|x\nAC\n", "table", 0),
     "msigdb.grp": ("A_SET\n> Genes of a test.\nCD3D\nMS4A1\nNKG7\n", "table", 0),
-    "list.txt": ("\n".join(GENES), "list", 0),
+    "list.txt": ("\n".join(GENES), "table", 0),
     "sets.gmt": ("\t".join(["T", "x", *GENES]), "gene sets", 0),
     "packed.csv.gz": (gzip.compress(TABLE.encode()), "table", 0),
 }
@@ -174,8 +173,6 @@ def test_dates_and_numbers_are_no_names(write):
 WITH_NA = {
     "unseen.txt": "\ufeffCD3D\u200b\n\u00a0MS4A1\u00a0\n\u2060NA\n",
     "unseen_notes.txt": "\ufeff\ufeff# T and B\nCD3D\u00a0# T\nMS4A1\nNA\n",
-    "unseen.fasta": "\ufeff\ufeff>CD3D|x\nACGT\n>MS4A1|x\nAC\n>NA|x\nAC\n",
-    "unseen.json": '{\n\u00a0"T": ["CD3D,\u200bMS4A1", "NA"]}',
     "r_vector.txt": '"x"\n"1" "CD3D"\n"2" "MS4A1"\n"3" "NA"\n',
     "r_shift.csv": '"Gene","n"\n"1","CD3D",3\n"2","MS4A1",4\n"3","NA",5\n',
     "names_first.csv": "Ensembl ID,gene_name\nENSG1,CD3D\nENSG2,MS4A1\nENSG3,NA\n",
@@ -187,7 +184,6 @@ WITH_NA = {
     "german.csv": "Gen;log2FC\nCD3D;1,5\nMS4A1;2,25\nNA;0,1\n",
     "excluded.csv": "gene,exclude\nCD3D,\nMS4A1,no\nLYZ,yes\nNA,\n",
     "chosen.csv": ",selection,rank\nCD3D,True,1\nLYZ,False,\nMS4A1,True,2\nNA,True,3\n",
-    "sets.json": '{"T": ["CD3D"], "B": ["MS4A1"], "x": ["MS4A1", "NA"]}',
     "again.csv": "Gene,Type\nCD3D,T\nGene,Type\nMS4A1,B\nNA,M\n",
     "comments.txt": "# T and B\nCD3D  # T\n\n  MS4A1\nCD3D\n\nNA",
     "comments.csv": "#file_format=1.0\ngene,n\nCD3D,1\nMS4A1,1\n,1\nNA,1\n",
@@ -203,6 +199,7 @@ OF_FOUR = {
 }
 OTHERS = {
     "reactome.gmt": ("T\tx\tCSF2 gene\tCD3D\n", ["CSF2 gene", "CD3D"]),
+    "lower.csv": ("Target,assay\ngene,cd3d\ncontrol,ms4a1\ngene,actb\n", ["cd3d", "ms4a1", "actb"]),
     "of_fish.csv": ("gene,cluster\nown1,NK\nown2,T\nown3,B\n", ["own1", "own2", "own3"]),
     "complement.csv": ("gene,fluid\nC3,x\nF12,y\n", ["C3", "F12"]),  # called as wells are
     "unicode_of_excel.txt": ("gene\tn\r\nCD3D\t1\r\n".encode("utf-16"), ["CD3D"]),
@@ -238,10 +235,8 @@ UNCLEAR = {
     "gene_panel.json": DOCUMENT,
     "kit.json": KIT,
     "kit.pkc": KIT,
-    "names.json": '["CD3D", "MS4A1", "NA"]',
-    "described.json": '{"panel": "x", "genes": ["CD3D", "MS4A1", "NA"]}',
-    "records.json": '[{"gene": "CD3D", "n": 1}, {"gene": "MS4A1"}, {"gene": "NA"}]',
-    "nested.json": "[" * 100_000,
+    "bd.fasta": ">CD3D|NM_000732.4|PolyA_1\nACGT\n",
+    "entrez.txt": "915\n916\n",
     "strange.csv": "gene,probes\nCD3D,3\nLYZ,n/a\n",
     "titled.txt": "Lung panel, version 2\nCD3D\nCD3E\nMS4A1\nCD79A\n",
     "two_genes.csv": "Gene,n,Gene\nCD3D,1,LYZ\nCD4,2,NKG7\n",
@@ -292,15 +287,13 @@ def test_ids_of_genes_alone_are_ids(write):
         ("gene_ids", "WBGene00000001", "id"),
         ("Locus", "AT1G01010", "id"),
         ("Accession", "NM_000732.6", "name"),
-        ("Entrez Gene ID", "00915", "name"),
         ("ID", "A01", "name"),
     ):
         panel = read_panel(write("a.csv", f"{head},Gene name\n{gene_id},x1\n,x2\n{gene_id}9,\n"))
         assert panel[:2] == ["x1", "x2"]
         assert list(panel.table[column])[:2] == [gene_id, ""]
         assert column == "id" or set(panel.table["id"]) == {""}
-        # a gene that has an id alone is called by it, but by no number
-        assert len(panel) == 2 + (not gene_id.isdecimal())
+        assert len(panel) == 3  # a gene that has an id alone is called by it
 
 
 OF_10X = "Gene,Ensembl ID,{},Force design\nCD3D,ENSG00000167286,3,forced\n"
@@ -316,9 +309,7 @@ COLUMNS = {
         **{"n_probe_sets": 2, "codewords": "3"}
     },
     OF_10X.format("Number of probe sets"): {"n_probe_sets": 3, "force": "forced"},
-    "Gene,Group,Must have,Is backup\nCD3D,T,TRUE,FALSE\n": {
-        **{"group": "T", "must_have": "TRUE", "backup": "FALSE"}
-    },
+    "Gene,Group,Must have,Is backup\nCD3D,T,TRUE,FALSE\n": {**{"group": "T", "must_have": "TRUE"}},
     "Gene,Barcode\nCD3D,0132\n": {"codewords": "0132"},  # of another alphabet: a text
 }
 
@@ -337,10 +328,10 @@ def test_columns_by_what_people_call_them(write):
 
 def test_backups_are_not_in_the_panel(write):
     head = "Gene,Group,Must have,Is backup\n"
-    panel = read_panel(write("a.csv", f"{head}CD3D,T,yes,no\nCD3E,T,,Yes\nLYZ,M,,\nLYZ,M,,x1\n"))
-    assert (panel, panel.backups) == (["CD3D", "LYZ"], ["CD3E"])
+    panel = read_panel(write("a.csv", f"{head}CD3D,T,yes,no\nCD3E,T,,Yes\nLYZ,M,,\nLYZ,M,,x\n"))
+    assert panel == ["CD3D", "LYZ"]
     panel = read_panel(write("b.csv", "gene,priority\nCD3D,1\nCD3E,2\n"))
-    assert (panel, panel.backups) == (["CD3D", "CD3E"], [])
+    assert panel == ["CD3D", "CD3E"]
 
 
 CODEBOOKS = {
@@ -376,8 +367,7 @@ def test_column_sheet_and_set_by_name(write):
     table = write("table.csv", "gene,ligand\nCD3D,IL6\nMS4A1,TNF\n")
     assert read_panel(table, column="ligand") == ["IL6", "TNF"]
     sets = write("sets.gmt", "T\tx\tCD3D\nB\tx\tMS4A1\n")
-    for path in (sets, write("named.json", '{"T": ["CD3D"], "B": ["MS4A1"]}')):
-        assert read_panel(path, set_name="B") == ["MS4A1"]
+    assert read_panel(sets, set_name="B") == ["MS4A1"]
     pages = {"Sheet": [["n", "Gene"], [1, "CD3D"], [2, "NA"], [3, None]], "T": [["CD4"], ["CD8A"]]}
     book, lines = write("book.xlsx", pages), write("lines.txt", "CD3D\n")
     assert read_panel(book) == ["CD3D", "NA"]
@@ -396,10 +386,9 @@ def test_column_sheet_and_set_by_name(write):
 def test_what_this_package_writes(pbmc, tmp_path):
     glfs_bio.pp.select_genes(pbmc, 5)
     best = list(pbmc.var[pbmc.var["glfs_selected"]].sort_values("glfs_rank").index)
-    glfs_bio.io.write_genes(pbmc, tmp_path / "panel.gmt")
     glfs_bio.io.write_genes(pbmc, tmp_path / "panel.csv")
     glfs_bio.io.write_genes(pbmc, tmp_path / "all.csv", selected_only=False)
-    for name in ("panel.gmt", "panel.csv", "all.csv"):
+    for name in ("panel.csv", "all.csv"):
         assert read_panel(tmp_path / name) == best, name
     pbmc.var.to_csv(tmp_path / "var.csv")
     assert set(read_panel(tmp_path / "var.csv")) == set(best)
@@ -535,7 +524,6 @@ def test_columns_are_counted_by_their_letters(write, monkeypatch):
 
 
 def test_numbers_of_workbooks(write):
-    panel = read_panel(
-        write("a.xlsx", {"A": [["GeneID", "is backup"], [109979.0, True], [914, False]]})
-    )
-    assert (panel, panel.backups) == (["914"], ["109979"])
+    rows = [["GeneID", "is backup"], [109979.0, True], [914, False]]
+    panel = read_panel(write("a.xlsx", {"A": rows}), column="GeneID")
+    assert panel == ["914"]

@@ -117,21 +117,21 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
 #' a number of are an error, which tells what they may have been.
 #'
 #' @param path File to read: `.txt`, `.csv`, `.tsv`, `.xlsx`, a table with a
-#'   header, or a list of names; `.gmt`, `.json`, gene sets. Text files may end
+#'   header, or a list of names; `.gmt`, gene sets. Text files may end
 #'   with `.gz`, `.bz2` or `.xz`.
 #' @param column Column of a table. NULL: the first with a header such as
 #'   symbol, gene or name, else a column of ids, else the only column, or the
 #'   row names of a table from R.
 #' @param sheet Sheet of an `.xlsx`. NULL: the first that has genes.
-#' @param set_name Gene set of a `.gmt` or `.json`. NULL: all sets.
+#' @param set_name Gene set of a `.gmt`. NULL: all sets.
 #' @return A DataFrame, one row per gene in the order of the file, with the
 #'   genes as row names: `gene`; `id`, `""` where the file has none; and what
 #'   the file has of `n_probe_sets`; `codewords`, such as `"3|14"`;
-#'   `annotation`; `force`; `group`; `must_have`; `backup`; `transcript`. Its
+#'   `annotation`; `force`; `group`; `must_have`; `transcript`. Its
 #'   `metadata()` are `form`, what the file is; `controls`, the names that are
-#'   left out; `backups`, those of other genes, which are left out; `repeated`,
-#'   the genes that the file has more than once; and `codebook`, a DataFrame of
-#'   0 and 1, genes x bits, for [glfs_platform()], or NULL.
+#'   left out; `repeated`, the genes that the file has more than once; and
+#'   `codebook`, a DataFrame of 0 and 1, genes x bits, for [glfs_platform()], or
+#'   NULL.
 #'
 #'   The arguments `panel` and `catalogue` of other functions take the
 #'   DataFrame, and the name of the file too.

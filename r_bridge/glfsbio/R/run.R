@@ -163,10 +163,9 @@ checked <- function(options, x) {
     else if (!is.null(workers))
         refuse("BPPARAM", " must be a parameter of BiocParallel, such as ",
             "BiocParallel::MulticoreParam(2).")
-    for (name in intersect(c("genes", "nomenclature"), names(options)))
-        if (is_table(options[[name]]))
-            options[[name]] <- plain_table(options[[name]],
-                own_names(options[[name]]))
+    if (is_table(options[["genes"]]))
+        options[["genes"]] <- plain_table(options[["genes"]],
+            own_names(options[["genes"]]))
     options
 }
 
