@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .call import Call
 
 #: Files of genes.
-_ENDINGS = (".txt", ".csv", ".tsv", ".xlsx")
+_ENDINGS = (".txt", ".csv", ".tsv", ".xlsx", ".gmt", ".rnk")
 
 
 def run_function(call: Call) -> None:
@@ -159,9 +159,13 @@ COMMANDS = {
     "enrich": Command("tl.enrich", "panel.h5ad --gene-sets reactome.gmt --table terms.csv"),
     "export": Command(
         "io.write_genes",
-        "panel.h5ad genes.txt genes.csv",
+        "panel.h5ad genes.txt genes.csv genes.gmt genes.rnk",
         (_TARGETS,),
-        {"selected_only": {"flags": "--all", "default": False, "read": lambda _, __: False}},
+        {
+            "key": {"type": list[str]},
+            "columns": {"type": list[str], "flags": "--column"},
+            "selected_only": {"flags": "--all", "default": False, "read": lambda _, __: False},
+        },
         run=write_files,
     ),
     "order": Command(

@@ -21,14 +21,14 @@ from glfs_bio.codec import plain
 #: Lines of the commands that write no cells.
 READING = {
     "efficiency": "IN.h5ad IN.h5ad --labels type --counts-layer counts --spatial-layer counts",
-    "export": "IN.h5ad genes.csv genes.txt",
+    "export": "IN.h5ad genes.csv scores.rnk",
     "reference": "IN.h5ad reference.zip --labels type --ids symbol",
     "report": "IN.h5ad -o report.html",
     "demo": "",
 }
 #: Files of those that have no option for each.
 FILES = {
-    "export": ["genes.csv", "genes.txt"],
+    "export": ["genes.csv", "scores.rnk"],
     "reference": ["reference.zip"],
     "report": ["report.html"],
 }

@@ -3,13 +3,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 
+import gseapy
 import numpy as np
 import pandas as pd
 import pytest
 from refusals import refused
 
-from glfs_bio.errors import Caution, FileExists, FileMissing, NotFound, Refusal
-from glfs_bio.io import read_panel, write_genes
+from glfs_bio.errors import Caution, FileExists, FileMissing, InvalidValue, NotFound, Refusal
+from glfs_bio.io import read_markers, read_panel, write_genes
 from glfs_bio.pp import select_genes
 from glfs_bio.tl import extend_panel
 
@@ -21,6 +22,7 @@ N_RANKED = 752
 def _panel(_pbmc):
     adata = _pbmc.copy()
     select_genes(adata, 20, exclude=["HLA-DRA"], include=["CD3D"])
+    select_genes(adata, 5, key_added="small")
     adata.var["id"] = [f"ENSG{i:05d}" for i in range(adata.n_vars)]
     return adata
 
@@ -33,6 +35,11 @@ def panel(_panel):
 def best_first(adata, key="glfs"):
     chosen = adata.var[adata.var[f"{key}_selected"]]
     return list(chosen.sort_values(f"{key}_rank").index)
+
+
+def read_rnk(path):
+    """Python's own conversion, which loses no digit."""
+    return pd.read_csv(path, sep="\t", header=None, index_col=0, dtype=str)[1].astype(float)
 
 
 def test_tables(panel, tmp_path):
@@ -53,10 +60,11 @@ def test_tables(panel, tmp_path):
     write_genes(panel, tmp_path / "genes.xlsx", symbols="id")
     pd.testing.assert_frame_equal(pd.read_excel(tmp_path / "genes.xlsx"), table, rtol=1e-12)
     assert read_panel(tmp_path / "genes.xlsx") == list(table["gene"])
-    write_genes(panel, tmp_path / "all.csv", symbols="id", selected_only=False)
+    write_genes(panel, tmp_path / "all.csv", columns=["id"], selected_only=False)
     table = pd.read_csv(tmp_path / "all.csv")
     assert len(table) == N_RANKED
-    assert panel.var.loc["HLA-DRA", "id"] not in set(table["gene"])
+    assert "HLA-DRA" not in set(table["gene"])
+    assert list(table["id"]) == list(panel.var.loc[table["gene"], "id"])
     assert table["selected"].sum() == 20
 
 
@@ -85,7 +93,49 @@ def test_names(panel, tmp_path):
     assert list(pd.read_csv(tmp_path / "genes.csv")["gene"]) == lines
 
 
-@pytest.mark.parametrize("ending", ["txt", "csv"])
+def test_ranked_list(panel, tmp_path):
+    write_genes(panel, tmp_path / "genes.rnk")
+    table = read_rnk(tmp_path / "genes.rnk")
+    assert len(table) == N_RANKED
+    assert table.is_unique
+    assert table.is_monotonic_decreasing
+    np.testing.assert_array_equal(table, panel.var.loc[table.index, "glfs_score"])
+    # of genes of one name the best is there, and those without a name are not
+    first, second, third = best_first(panel)[:3]
+    panel.var.loc[[first, second], "id"] = "twin"
+    panel.var["id"] = panel.var["id"].mask(panel.var_names == third)
+    write_genes(panel, tmp_path / "genes.rnk", symbols="id", overwrite=True)
+    table = read_rnk(tmp_path / "genes.rnk")
+    assert len(table) == N_RANKED - 2
+    assert table["twin"] == panel.var.loc[first, "glfs_score"]
+    panel.var["glfs_score"] = 1.0
+    with refused(InvalidValue, "key"):
+        write_genes(panel, tmp_path / "ties.rnk")
+
+
+def test_sets_of_selections(panel, tmp_path):
+    path = tmp_path / "panels.gmt"
+    write_genes(panel, path, key=["glfs", "small"])
+    sets = {key: best_first(panel, key) for key in ("glfs", "small")}
+    assert read_markers(path) == gseapy.read_gmt(str(path)) == sets
+    write_genes(panel, tmp_path / "x.gmt", key="small", symbols="id")
+    assert read_markers(tmp_path / "x.gmt") == {"small": list(panel.var.loc[sets["small"], "id"])}
+
+
+def test_gseapy_reads_the_files(panel, tmp_path):
+    genes, sets, ranks = (str(tmp_path / name) for name in ("a.txt", "a.gmt", "a.rnk"))
+    write_genes(panel, genes)
+    write_genes(panel, sets)
+    write_genes(panel, ranks)
+    enriched = gseapy.enrich(genes, sets, background=list(panel.var_names), outdir=None).results
+    assert enriched.set_index("Term").loc["glfs", "Overlap"] == "20/20"
+    options = {"min_size": 2, "weight": 0, "permutation_num": 20, "threads": 1}
+    ranked = gseapy.prerank(ranks, sets, outdir=None, **options)
+    assert len(ranked.ranking) == N_RANKED
+    assert ranked.res2d.set_index("Term").loc["glfs", "ES"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("ending", ["txt", "csv", "gmt", "rnk"])
 def test_files_are_not_replaced_unless_told(panel, tmp_path, ending):
     path = tmp_path / f"out.{ending}"
     path.write_text("old")
@@ -104,9 +154,12 @@ def test_files_are_not_replaced_unless_told(panel, tmp_path, ending):
 
 BAD = [
     ("a.ods", {}, "path"),
-    ("a.rnk", {}, "path"),
+    ("a.txt", {"columns": ["id"]}, "columns"),
+    ("a.csv", {"columns": ["nope"]}, "columns"),
     ("a.csv", {"symbols": "nope"}, "symbols"),
-    ("a.csv", {"key": "nope"}, "key"),
+    ("a.csv", {"key": ["glfs", "small"]}, "key"),
+    ("a.gmt", {"key": ["glfs", "glfs"]}, "key"),
+    ("a.gmt", {"key": []}, "key"),
 ]
 
 
@@ -121,11 +174,19 @@ def test_bad_input_writes_nothing(panel, tmp_path):
 def test_base_r_reads_the_files(panel, tmp_path):
     write_genes(panel, tmp_path / "genes.txt")
     write_genes(panel, tmp_path / "genes.csv")
+    write_genes(panel, tmp_path / "panels.gmt", key=["glfs", "small"])
+    write_genes(panel, tmp_path / "genes.rnk")
     script = """
         genes <- readLines("genes.txt")
         table <- read.csv("genes.csv")
+        rnk <- read.delim("genes.rnk", header = FALSE)
+        sets <- strsplit(readLines("panels.gmt"), "\\t")
+        names(sets) <- sapply(sets, `[`, 1)
         stopifnot(identical(table$gene, genes), length(genes) == 20, is.logical(table$selected))
         stopifnot(is.logical(table$included), sum(table$included) == 1, all(table$loss > 0))
+        stopifnot(nrow(rnk) == 752, !anyDuplicated(rnk[[2]]), !is.unsorted(rev(rnk[[2]])))
+        stopifnot(identical(rnk[[1]][1:20], genes), identical(sets$glfs[-(1:2)], genes))
+        stopifnot(identical(table$score, rnk[[2]][1:20]), length(sets$small) == 7)
         cat("read")
     """
     command = ["Rscript", "--vanilla", "-e", script]
