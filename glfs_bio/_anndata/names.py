@@ -13,6 +13,7 @@ together by hand, not from sequences, and is not complete.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -75,6 +76,8 @@ FAMILIES["controls"] = CONTROL.pattern
 _OF_FAMILIES = ("include", "exclude", "ignore")
 #: Arguments of selections, in which names may be missing if `missing` says so.
 _OF_SELECTIONS = ("include", "exclude", "preserve")
+#: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
+_SIMILARITY = 0.75
 #: So many first names are asked what they are, and so many of them say it.
 _SAMPLE, _MOSTLY = 200, 0.8
 #: Names of single probes: of a gene, and a hash.
@@ -237,6 +240,8 @@ class Lookup:
         """Return what was meant by what is not there: clauses after semicolons, or ``""``."""
         names = [item for item in absent if isinstance(item, str)]
         clauses = [*map(self._hint, names[:MOST_NAMES]), self.resolver.of_other_species(names)]
+        if any(re.search(r"^\^|\$$|\.\*", name) for name in names):
+            clauses.append("write a pattern as `re.compile(...)`")
         kinds = sheets.kind_of(self.by_name), sheets.kind_of(names)
         if self._symbols is None and kinds[0] == "ids" and kinds[1] != "ids":
             clauses.append("`adata.var_names` has ids: name a column with `symbols`")
@@ -247,6 +252,8 @@ class Lookup:
         if self.adata.raw is not None and name in self.adata.raw.var_names:
             return f"{name} is in `adata.raw`"
         way, _, genes = self.resolver.match(name)
+        if way == "unknown":
+            genes = similar(name, [*self.by_name, *self.flags, *FAMILIES])
         verb = "is" if way == "absent" else "may be"
         return f"{name} {verb} {' or '.join(genes)}" if genes and genes != [name] else ""
 
@@ -421,6 +428,12 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
         return [panel]
     text = f"`{argument}={short(panel)}` is no file, selection, flag ({listed(lookup.flags)})"
     raise NotFound(f"{text} or gene of {lookup.where}: name one{lookup.hints([panel])}")
+
+
+def similar(name: str, names: Iterable[str]) -> list[str]:
+    """Return the two names of the same first letter that are spelled most nearly as one."""
+    pool = [candidate for candidate in names if candidate[:1] == name[:1]]
+    return difflib.get_close_matches(name, pool, 2, _SIMILARITY)
 
 
 @cache

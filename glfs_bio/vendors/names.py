@@ -321,16 +321,16 @@ class Resolver:
         self.is_list = genes is not None
         #: How many probes can be made for each row of the table; None where it does not say
         self.n_probes: Any = table.get("n_probes")
-        self._symbols = genes_of_rows = table["symbol"].tolist()
+        self.symbols = genes_of_rows = table["symbol"].tolist()
         if self.is_list:
-            pairs = zip(table["id"], self._symbols, strict=True)
+            pairs = zip(table["id"], self.symbols, strict=True)
             genes_of_rows = [self._names.gene_of(a) or self._names.gene_of(b) for a, b in pairs]
         ids = zip(table["id"], genes_of_rows, strict=True)
         self._ids = [gene_id or self._names.ids.get(symbol, "") for gene_id, symbol in ids]
         self._by_id = rows_by_key(tuple(self._ids))
-        self._by_symbol = rows_by_key(tuple(self._symbols))
+        self._by_symbol = rows_by_key(tuple(self.symbols))
         self._by_gene = rows_by_key(tuple(genes_of_rows))
-        self._by_spelling = rows_by_key(tuple(map(fold, self._symbols)) if self.is_list else ())
+        self._by_spelling = rows_by_key(tuple(map(fold, self.symbols)) if self.is_list else ())
 
     def resolve(
         self, names: Sequence[str], ids: Sequence[str] | None = None, *, annotated: bool = False
@@ -354,7 +354,7 @@ class Resolver:
             candidates[row] = self._listed([frame["place"][row]])
         frame.loc[doubles, ["found", "place"]] = "double", -1
         frame["place"] = frame["place"].astype(int)  # of no names too
-        for column, texts in (("symbol", self._symbols), ("id", self._ids)):
+        for column, texts in (("symbol", self.symbols), ("id", self._ids)):
             frame[column] = np.array([*texts, ""], dtype=object)[frame["place"]]
         frame["candidates"] = [", ".join(genes) for genes in candidates]
         return frame
@@ -368,7 +368,7 @@ class Resolver:
         """
         rows = self._by_id.get(as_id(gene_id), [])
         if rows:
-            same = [row for row in rows if self._symbols[row] == name]
+            same = [row for row in rows if self.symbols[row] == name]
             return "symbol" if same else "id", same or rows, []
         if gene_id and self.is_of_other_species(gene_id):
             return "foreign", [], []
@@ -395,7 +395,7 @@ class Resolver:
         if rows:
             way = genes.popitem()[1]
             if way == "symbol":
-                way = "case" if fold(name) == fold(self._symbols[rows[0]]) else "present"
+                way = "case" if fold(name) == fold(self.symbols[rows[0]]) else "present"
             return way, rows, []
         if absent:
             return "absent", [], absent
@@ -422,11 +422,11 @@ class Resolver:
     def _rows(self, symbol: str) -> list[int]:
         """Return rows of a gene of the nomenclature: those with its present symbol, else others."""
         rows = self._by_gene.get(symbol, [])
-        return [row for row in rows if self._symbols[row] == symbol] or rows
+        return [row for row in rows if self.symbols[row] == symbol] or rows
 
     def _listed(self, rows: Iterable[int]) -> list[str]:
         """Return genes as messages call them, each once."""
-        genes = [(self._symbols[row], self._ids[row]) for row in dict.fromkeys(rows)]
+        genes = [(self.symbols[row], self._ids[row]) for row in dict.fromkeys(rows)]
         return [f"{symbol} ({gene_id})" if gene_id else symbol for symbol, gene_id in genes]
 
 

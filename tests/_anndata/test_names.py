@@ -99,13 +99,17 @@ def test_symbols_where_there_are_ids(by_id):
 
 
 def test_all_that_is_missing_at_once(by_symbol):
-    asked = ["CD8X", "nothing", "P63", "CD3D", "CD20", re.compile("^XY")]
+    asked = ["CD8X", "nothing", "P63", "CD3D", "mithochondrial", "CD20", re.compile("^XY")]
     with refused(NotFound, "include") as caught:
         genes.choose(by_symbol, Request(include=asked, exclude=["other", re.compile("^three")]))
     message = str(caught.value)
-    names = ["CD8X", "nothing", "P63", "^XY", "other", "^three"]
-    hints = ["CKAP4 or TP63", "CD20 is MS4A1"]
+    names = ["CD8X", "nothing", "P63", "mithochondrial", "^XY", "other", "^three"]
+    hints = ["CD8A", "CKAP4 or TP63", "CD20 is MS4A1", "mitochondrial"]
     assert [name for name in names + hints if name not in message] == []
+    assert "re.compile" not in message
+    with refused(NotFound, "include") as caught:  # what looks like a pattern
+        rows(by_symbol, "^MT-")
+    assert "re.compile" in str(caught.value)
 
 
 def test_a_panel_of_names(by_symbol, by_id):
@@ -385,6 +389,7 @@ def test_names_of_several_genes_and_species_are_said(pbmc, caplog):
     assert "Homo sapiens" in caplog.text
     hints = genes.Lookup(pbmc, None).hints
     assert "may be" not in str(hints(["FOXP3"]))  # a gene that the data lack
+    assert "CD3D" in str(hints(["CD3DD"]))
     old = cells(["Drd1a", "Emr1", "Gfap", "Gad1"])  # names of the past
     assert list(genes.panel(old, ["Adgre1", "Drd1", "GAD67", "F4/80"]).genes) == [1, 0, 3]
 

@@ -76,3 +76,11 @@ def test_a_list_in_the_genes_of_other_cells(tmp_path):
     path = tmp_path / "list.csv"
     path.write_text("gene,Ensembl ID\nmine,ENSG00000167286\nCD20,\n")
     assert list(resolve_genes(path, data)["symbol"]) == ["CD3D", "MS4A1"]
+
+
+def test_a_typo_in_a_list_has_candidates():
+    table = resolve_genes(["GNYL", "CD20", "xyz"], cells(["GNLY", "MS4A1", "LYZ"]))
+    assert list(table["found"]) == ["unknown", "retired", "unknown"]
+    assert list(table["candidates"]) == ["GNLY", "", ""]
+    table = resolve_genes(cells(["GNYL", "LYZ"]), cells(["GNLY", "LYZ"]), inplace=False)
+    assert list(table["candidates"]) == ["", ""]
