@@ -382,8 +382,9 @@ def pages() -> dict[str, Claims]:
             "| pancreas, 1,937 cells |": in_r("baron_human1_1937"),
         },
         "docs/concepts/instrument.md": {
-            "are {} accurate on the instrument, {} if it is named, {} with 300 pilot cells, and {} "
-            "if chosen from its own cells; twenty without a pilot are {} accurate": numbers_of(
+            "are {} accurate on the instrument, {} if labels and structure count half each, "
+            "{} with 300 pilot cells, and {} if chosen from its own cells; "
+            "twenty are {} accurate": numbers_of(
                 *(pairs[f"{LABELS}{told}"]["10"] for told in ("", NAMED, PILOT, FROM_IT)),
                 pairs[LABELS]["20"],
             ),

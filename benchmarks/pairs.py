@@ -1,6 +1,7 @@
 """Panels chosen from a reference, measured on the instrument that they are for.
 
     python -m benchmarks.pairs [--only "Wilcoxon, in turn" ...]
+    python -m benchmarks.pairs --draws
 
 Panels of other packages that `--only` leaves out are read from the store.
 """
@@ -321,12 +322,13 @@ EVERY = "all genes"
 #: On other cells of the same assay.
 SAME_ASSAY = {
     f"{name}{told}": own(ours.select_genes, **options, **platform)
-    for name, options in (("glfs_bio, no labels", {}), (LABELS, TARGETS[LABELS]))
+    for name, options in (("glfs_bio, no labels", {}), *list(TARGETS.items())[1:])
     for told, platform in (("", {}), (NAMED, {"platform": Platform("instrument")}))
 }
 SEEDS = range(2)
-#: Random parts of the candidates of each pair, and what share of them each has.
-PARTS, SHARE = 4, 0.7
+#: Random parts of the candidates, and of the cells of each type, and what share of them each has.
+PARTS, SHARE = 8, 0.6
+CANDIDATES, CELLS_OF_IT = "60 % of the candidates", "60 % of the reference"
 
 
 def panels(name: str, of: Tissue, *, run: bool = True) -> dict[int, dict]:
@@ -459,47 +461,92 @@ def on_same_assay() -> list[str]:
     ]
 
 
-def of_parts() -> list[str]:
-    """Panels from random parts of the candidates, since one panel of each size is one draw."""
-    chosen = {WILCOXON: CHOICES[WILCOXON]}
-    for told, target in product(("", NAMED), (DEFAULT, LABELS)):
-        platform = Platform("instrument") if told else None
-        chosen[f"{target}{told}"] = partial(selected, platform=platform, **TARGETS[target])
-    found: dict[str, dict] = {reading: {} for reading in SHOWN}
-    for title, draw in product(ALL, range(PARTS)):
-        of = tissue(title)
-        names = of.reference.adata.var_names
-        rng = np.random.default_rng(draw)
-        part = of.reference.adata[
-            :, np.sort(rng.choice(len(names), int(SHARE * len(names)), False))
-        ]
-        sizes = [size for size in SIZES[1:] if size <= 0.75 * part.n_vars]
-        for name, choice in chosen.items():
-            genes = choice(part.copy(), max(sizes))
-            for size, reading in product(sizes, SHOWN):
-                scores = measure(of.measured, genes[:size], (reading,))
-                for measured in MEASURES:
-                    of_size = found[reading].setdefault((measured, name), {}).setdefault(size, {})
-                    of_size.setdefault(title, []).append(scores[f"{reading}, {measured}"][0])
-        say(f"{title}, part {draw}: measured")
-    return [
-        section(
-            f"Over random parts of the candidates, by {reading}",
-            pd.DataFrame(
-                {
-                    name: {
-                        f"{size}": " / ".join(
-                            f"{np.mean([np.mean(draws) for draws in of[size].values()]):.3f}"
-                            for of in (values[measured, name] for measured in MEASURES)
-                        )
-                        for size in SIZES[1:]
-                    }
-                    for name in chosen
-                }
-            ).T,
-        )
-        for reading, values in found.items()
+def draws_of(reference: AnnData, kind: str, draw: int) -> AnnData:
+    """Return a random part of the candidates, or of the cells of each type."""
+    rng = np.random.default_rng(draw)
+    if kind == CANDIDATES:
+        n_genes = int(SHARE * reference.n_vars)
+        return reference[:, np.sort(rng.choice(reference.n_vars, n_genes, False))].copy()
+    cells = reference.obs.groupby(LABEL, observed=True).sample(frac=SHARE, random_state=draw).index
+    return reference[reference.obs_names.isin(cells)].copy()
+
+
+#: What chooses from parts of a reference; the last one is compared with the others.
+FROM_PARTS = {
+    WILCOXON: markers,
+    **{
+        f"{target}{NAMED}": partial(selected, platform=Platform("instrument"), **TARGETS[target])
+        for target in (BOTH, LABELS)
+    },
+}
+
+
+@cache
+def panels_of(title: str, kind: str, draw: int) -> tuple[list[int], dict[str, list[str]]]:
+    """Return the sizes that a part of a reference has, and the genes of the largest panels."""
+    part = draws_of(tissue(title).reference.adata, kind, draw)
+    sizes = [size for size in SIZES if size <= 0.75 * part.n_vars]
+    return sizes, {name: choose(part.copy(), sizes[-1]) for name, choose in FROM_PARTS.items()}
+
+
+def of_draws() -> pd.DataFrame:
+    """Return accuracy and macro-F1 of panels from random parts; those so far are in the cache."""
+    rows = []
+    for reading, draw in product(SHOWN, range(PARTS)):
+        for kind, title in product((CANDIDATES, CELLS_OF_IT), ALL):
+            sizes, chosen = panels_of(title, kind, draw)
+            for size, name in product(sizes, chosen):
+                scores = measure(tissue(title).measured, chosen[name][:size], (reading,))
+                about = {"pair": title, "kind": kind, "draw": draw, "method": name, "size": size}
+                for column, values in scores.items():
+                    rows.append(about | {"measure": column, "value": float(values[0])})
+        pd.DataFrame(rows).to_csv(tables.CACHE / "pairs_draws.csv", index=False)
+        say(f"{reading}, part {draw}: measured")
+    return pd.DataFrame(rows)
+
+
+def over_draws(values: pd.DataFrame) -> list[str]:
+    """Return means over pairs and draws, and how far the last method is ahead of the others."""
+    *others, ours_named = values["method"].unique()
+    sections = []
+    for (kind, column), of_kind in values.groupby(["kind", "measure"], sort=False):
+        table = of_kind.pivot_table("value", ["size", "pair", "draw"], "method")
+        shown = {
+            name: {
+                f"{size}": f"{of_size[name].groupby('pair').mean().mean():.3f}"
+                for size, of_size in table.groupby("size")
+            }
+            for name in (*others, ours_named)
+        }
+        for name in others:
+            ahead_of = table[ours_named] - table[name]
+            shown[f"labels, named, minus {name}"] = {
+                f"{size}": _errors(of_size.unstack("draw"))
+                for size, of_size in ahead_of.groupby("size")
+            }
+        sections.append(section(f"{kind}, {column}", pd.DataFrame(shown).T))
+    return sections
+
+
+def _errors(differences: pd.DataFrame) -> str:
+    """Return the mean of pairs × draws, its standard errors over both, and the pairs ahead."""
+    by_draw, of_pairs = differences.mean(axis=0), differences.mean(axis=1)
+    errors = (of.std(ddof=1) / np.sqrt(len(of)) for of in (by_draw, of_pairs))
+    over = " ".join(f"± {error:.3f}" for error in errors)
+    return f"{of_pairs.mean():+.3f} {over} ({(of_pairs > 0).sum()} of {len(of_pairs)})"
+
+
+def with_draws() -> None:
+    """Write the page of resampled references, and of left-out cells of the same assay."""
+    sections = over_draws(of_draws())
+    rows = {name: SAME_ASSAY[name] for name in SAME_ASSAY if name.startswith(LABELS)}
+    values = labels.collect(labels.halves(SETS, SEEDS), rows, list(rows))
+    same = [
+        section(f"On the same assay: {measure}", labels.by_size(values, measure))
+        for measure in ("accuracy", "macro-F1", "logistic regression")
     ]
+    table = pd.DataFrame({"pairs": [len(ALL)], "draws of each": [PARTS], "share": [SHARE]})
+    tables.write("pairs_draws", table, *sections, *same, parts=PARTS, seeds=len(SEEDS))
 
 
 def of_all_cells() -> pd.DataFrame:
@@ -525,7 +572,12 @@ def main() -> None:
     parser = tables.parser(__doc__)
     others = [name for name, row in ROWS.items() if not getattr(row, "own", True)]
     parser.add_argument("--only", nargs="*", default=others, choices=others, metavar="METHOD")
-    asked = parser.parse_args().only
+    parser.add_argument("--draws", action="store_true", help="resampled references alone")
+    arguments = parser.parse_args()
+    if arguments.draws:
+        with_draws()
+        return
+    asked = arguments.only
     rows, held = {}, []
     for name in ROWS:
         run = getattr(ROWS[name], "own", True) or name in asked
@@ -561,7 +613,6 @@ def main() -> None:
         section(f"What the reference says of a gene on the instrument: {name}", table)
         for name, table in told_by_reference().items()
     ]
-    sections += of_parts()
     sections += on_same_assay()
     sections.append(section("Failures", tables.failures(pd.DataFrame(held))))
     tables.write(
@@ -573,7 +624,6 @@ def main() -> None:
         most=MOST_CELLS,
         folds=N_FOLDS,
         seeds=len(SEEDS),
-        parts=PARTS,
     )
 
 

@@ -79,7 +79,7 @@ class Search:
         self.size, self.n_genes = min(size, rows.n_genes), rows.n_genes
         self.polytope = Polytope.of(rows, self.size)
         #: F without genes, and what of it is rounding
-        self.start = sum(float(block.weights.sum()) for block in blocks)
+        self.start = self.value(panel[:0])
         self.safe = ROUNDING * self.start
         #: The best panel known, and F of it
         self.panel = np.sort(panel)
