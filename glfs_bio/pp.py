@@ -348,7 +348,7 @@ def _report(frame: pd.DataFrame, request: Request, key: str, families: Counter[s
         note(f"The panel has {len(idle)} genes that add nothing to it: {listed(idle)}.")
     if families.total() >= _MANY * len(panel):
         counts = ", ".join(f"{n} {family}" for family, n in families.most_common())
-        note(f"Of the {len(panel)} genes of the panel {counts}: see `ignore`.")
+        note(f"The panel of {len(panel)} genes is of families: {counts}; see `ignore`.")
 
 
 def panel_of(
