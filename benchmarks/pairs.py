@@ -554,12 +554,14 @@ def with_draws() -> None:
     """Write the page of resampled references, and of left-out cells of the same assay."""
     values = of_draws()
     rows = {name: SAME_ASSAY[name] for name in (LABELS, f"{BOTH}{NAMED}", f"{LABELS}{NAMED}")}
-    of_halves = labels.collect(labels.halves(SETS, SEEDS[:1]), rows, list(rows))
+    of_halves = labels.collect(labels.halves(SETS, SEEDS), rows, list(rows))
     same = [
         section(f"On the same assay: {measure}", labels.by_size(of_halves, measure))
         for measure in ("accuracy", "macro-F1", "logistic regression")
     ]
-    tables.write("pairs_draws", of_whole(values), *over_draws(values), *same, parts=PARTS)
+    tables.write(
+        "pairs_draws", of_whole(values), *over_draws(values), *same, parts=PARTS, seeds=len(SEEDS)
+    )
 
 
 def of_all_cells() -> pd.DataFrame:

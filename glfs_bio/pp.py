@@ -125,7 +125,7 @@ def select_genes(
         a clone or a locus (``RP11-156E8.1``), are selected only if they are included by name.
     prefer : str, pattern or list, default None
         Genes, as in `exclude`, that replace better ones for 0.2 % of ``preserved``.  Missing names
-        are skipped.  Not together with `limits`, which have `priority`.
+        are skipped.  Not together with `limits`, which have `priority`; extensions prefer none.
     ignore : str, pattern or list, default None
         Genes, as in `exclude`, that neither count as structure nor can be selected, unless they are
         in `include` too: these add nothing.  Not together with `use_rep` or `neighbors_key`, whose

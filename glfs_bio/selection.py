@@ -246,8 +246,7 @@ def best_panel(problem: Problem) -> Panel:
     if problem.search == "best" and criterion.has_anything:
         panel = best(minimised)
     else:
-        is_limited = problem.limits is not None
-        panel = select_within(minimised) if is_limited else select(minimised)
+        panel = select(minimised) if problem.limits is None else select_within(minimised)
     n_tried = len(panel.preserved)
     if minimised is not problem:
         info["preserved_on_platform"] = panel.preserved[: panel.n_selected]
