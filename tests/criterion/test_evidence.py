@@ -134,6 +134,7 @@ def test_limits_proof_extension_and_explanations_take_it(cells):
     assert adata.uns["glfs_extended"]["table"]["adds"][0] > 0
     table = glfs_bio.tl.explain_panel(adata, labels=LABELS, inplace=False)
     assert np.allclose(table["loss"], adata.var.loc[table["gene"], "glfs_loss"])
+    assert not table["role"].str.contains("axis").any()
     assert (table["loss_with_substitute"].dropna() <= table["loss"] + 1e-12).all()
 
 

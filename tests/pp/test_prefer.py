@@ -1,4 +1,4 @@
-"""Genes that are preferred."""
+"""Genes that are preferred, and families that few panels are meant to have."""
 
 from __future__ import annotations
 
@@ -48,3 +48,13 @@ def test_families_are_preferred(blood):
 def test_prefer_is_of_nested_panels_by_the_criterion(blood, options):
     with pytest.raises(ValueError, match="prefer"):
         glfs_bio.pp.select_genes(blood, 12, prefer=["CD4"], inplace=False, **options)
+
+
+def test_families_that_fill_a_panel_are_counted(blood, caplog):
+    adata = blood.copy()
+    names = ["RPS3", "RPL3", "EEF1A1", "CD3X"]
+    adata.var_names = [*names, *(f"other {number}" for number in range(len(names), adata.n_vars))]
+    glfs_bio.pp.select_genes(adata, 8, include=names, inplace=False)
+    assert "ribosomal" not in caplog.text  # they were asked for
+    glfs_bio.pp.select_genes(adata, 4, exclude=list(adata.var_names[4:]), inplace=False)
+    assert "2 ribosomal, 1 translation" in caplog.text
