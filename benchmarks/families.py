@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import glfs_bio
-from glfs_bio._anndata.names import family
+from glfs_bio._anndata.names import is_member
 
 from . import tables
 from .data import KANG, LABEL, SETS, load
@@ -35,8 +35,8 @@ WAYS = {
 def measured(adata, genes: np.ndarray) -> dict[str, object]:
     """Return how many genes of a panel are of what family, and how well labels are predicted."""
     names = list(adata.var_names[genes])
-    of_ribosomes = [name for name in names if any(name in family(one) for one in UNWANTED)]
-    in_all = [name for name in names if name in family("housekeeping")]
+    of_ribosomes = [name for name in names if any(is_member(name, one) for one in UNWANTED)]
+    in_all = [name for name in names if is_member(name, "housekeeping")]
     values, labels = adata.X[:, genes].toarray(), np.asarray(adata.obs[LABEL].astype(str))
     logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=500))
     return {

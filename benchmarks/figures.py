@@ -256,6 +256,11 @@ def originals(table: Table) -> Table:
     return {name: row for name, row in table.items() if name != OURS}
 
 
+def on_instruments() -> Table:
+    """Return the rows of `pairs`, with that of ordered pairs of types, which are younger."""
+    return read("pairs") | {f"{LABELS}{NAMED}": read("pairs_draws")[f"{LABELS}{NAMED}"]}
+
+
 def pages() -> dict[str, Claims]:
     """Return the pages with figures, and where these are from."""
     # of its solver of today, which peers does not have
@@ -269,7 +274,7 @@ def pages() -> dict[str, Claims]:
     measures |= {"accuracy": accuracy}
     measures["kNN preservation"] |= originals(read("original", "kNN preservation"))
     imaging, merfish = read("imaging"), read("imaging", "10x → MERFISH: accuracy")
-    pairs = read("pairs")
+    pairs = on_instruments()
     same_assay = read("pairs", "What naming an instrument costs on the same assay: accuracy")
     halves, halves_10 = read("panels_stability"), read("panels_stability", "Panels of 10 genes")
     perturbed = read("peers_stability")
@@ -296,8 +301,9 @@ def pages() -> dict[str, Claims]:
             "geneBasis is {} accurate, Spapros PCA {} and HVG seurat_v3 {}.": column(
                 accuracy, "50", "geneBasis", "Spapros PCA", "HVG seurat_v3"
             ),
-            "With labels `glfs_bio` has {} and {} in the last two rows": numbers_of(
-                imaging[LABELS]["10"], pairs[LABELS]["10"]
+            "With labels `glfs_bio` has {} and {} in the last two rows, and {} if the instrument "
+            "is named": numbers_of(
+                imaging[LABELS]["10"], *(pairs[f"{LABELS}{told}"]["10"] for told in ("", NAMED))
             ),
         },
         "paper/paper.md": {
@@ -385,7 +391,11 @@ def pages() -> dict[str, Claims]:
             "are {} accurate on the instrument, {} if it is named, {} with 300 pilot cells, and {} "
             "if chosen from its own cells; twenty without a pilot are {} accurate": numbers_of(
                 *(pairs[f"{LABELS}{told}"]["10"] for told in ("", NAMED, PILOT, FROM_IT)),
-                pairs[LABELS]["20"],
+                pairs[f"{LABELS}{NAMED}"]["20"],
+            ),
+            "Wilcoxon markers have {} and {}, and {} against {} with five": numbers_of(
+                *(pairs["Wilcoxon, in turn"][size] for size in ("10", "20", "5")),
+                pairs[f"{LABELS}{NAMED}"]["5"],
             ),
         },
         "docs/concepts/limitations.md": {

@@ -2,7 +2,7 @@
 
     python -m benchmarks.instrument_figure
 
-Reads the tables of `pairs` and `spillover`.
+Reads the tables of `pairs`, `pairs_draws` and `spillover`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from .figures import ELSEWHERE, FROM_IT, HALF, LABELS, NAMED, OURS, PILOT, WILCOXON
+from .figures import ELSEWHERE, FROM_IT, HALF, LABELS, NAMED, OURS, PILOT, WILCOXON, on_instruments
 from .tables import HOME, numbers, read
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ Dots = dict[str, list[float]]
 
 
 def accuracies() -> Dots:
-    """Return accuracy by 15-NN, the first table of `pairs`, by row and size."""
-    table = read("pairs")
+    """Return accuracy by 15-NN, by row of `pairs` and size."""
+    table = on_instruments()
     return {name: [numbers(table[row][size])[0] for size in SIZES] for row, name in ROWS.items()}
 
 

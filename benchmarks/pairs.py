@@ -1,6 +1,7 @@
 """Panels chosen from a reference, measured on the instrument that they are for.
 
     python -m benchmarks.pairs [--only "Wilcoxon, in turn" ...]
+    python -m benchmarks.pairs --draws
 
 Panels of other packages that `--only` leaves out are read from the store.
 """
@@ -321,12 +322,14 @@ EVERY = "all genes"
 #: On other cells of the same assay.
 SAME_ASSAY = {
     f"{name}{told}": own(ours.select_genes, **options, **platform)
-    for name, options in (("glfs_bio, no labels", {}), (LABELS, TARGETS[LABELS]))
+    for name, options in (("glfs_bio, no labels", {}), *list(TARGETS.items())[1:])
     for told, platform in (("", {}), (NAMED, {"platform": Platform("instrument")}))
 }
 SEEDS = range(2)
-#: Random parts of the candidates of each pair, and what share of them each has.
-PARTS, SHARE = 4, 0.7
+#: Random parts of the candidates, and of the cells of each type, and what share of them each has.
+PARTS, SHARE = 8, 0.6
+CANDIDATES, CELLS_OF_IT = "60 % of the candidates", "60 % of the reference"
+WHOLE = "All candidates and cells"
 
 
 def panels(name: str, of: Tissue, *, run: bool = True) -> dict[int, dict]:
@@ -459,47 +462,106 @@ def on_same_assay() -> list[str]:
     ]
 
 
-def of_parts() -> list[str]:
-    """Panels from random parts of the candidates, since one panel of each size is one draw."""
-    chosen = {WILCOXON: CHOICES[WILCOXON]}
-    for told, target in product(("", NAMED), (DEFAULT, LABELS)):
-        platform = Platform("instrument") if told else None
-        chosen[f"{target}{told}"] = partial(selected, platform=platform, **TARGETS[target])
-    found: dict[str, dict] = {reading: {} for reading in SHOWN}
-    for title, draw in product(ALL, range(PARTS)):
-        of = tissue(title)
-        names = of.reference.adata.var_names
-        rng = np.random.default_rng(draw)
-        part = of.reference.adata[
-            :, np.sort(rng.choice(len(names), int(SHARE * len(names)), False))
-        ]
-        sizes = [size for size in SIZES[1:] if size <= 0.75 * part.n_vars]
-        for name, choice in chosen.items():
-            genes = choice(part.copy(), max(sizes))
-            for size, reading in product(sizes, SHOWN):
-                scores = measure(of.measured, genes[:size], (reading,))
-                for measured in MEASURES:
-                    of_size = found[reading].setdefault((measured, name), {}).setdefault(size, {})
-                    of_size.setdefault(title, []).append(scores[f"{reading}, {measured}"][0])
-        say(f"{title}, part {draw}: measured")
-    return [
-        section(
-            f"Over random parts of the candidates, by {reading}",
-            pd.DataFrame(
-                {
-                    name: {
-                        f"{size}": " / ".join(
-                            f"{np.mean([np.mean(draws) for draws in of[size].values()]):.3f}"
-                            for of in (values[measured, name] for measured in MEASURES)
-                        )
-                        for size in SIZES[1:]
-                    }
-                    for name in chosen
-                }
-            ).T,
-        )
-        for reading, values in found.items()
+def draws_of(reference: AnnData, kind: str, draw: int) -> AnnData:
+    """Return a random part of the candidates, or of the cells of each type, or all of them."""
+    if kind == WHOLE:
+        return reference.copy()
+    rng = np.random.default_rng(draw)
+    if kind == CANDIDATES:
+        n_genes = int(SHARE * reference.n_vars)
+        return reference[:, np.sort(rng.choice(reference.n_vars, n_genes, False))].copy()
+    cells = reference.obs.groupby(LABEL, observed=True).sample(frac=SHARE, random_state=draw).index
+    return reference[reference.obs_names.isin(cells)].copy()
+
+
+#: What chooses from parts of a reference; the last one is compared with the others.
+FROM_PARTS = {
+    WILCOXON: markers,
+    **{
+        f"{target}{NAMED}": partial(selected, platform=Platform("instrument"), **TARGETS[target])
+        for target in (BOTH, LABELS)
+    },
+}
+
+
+def of_part(title: str, kind: str, draw: int) -> list[dict]:
+    """Return 15-NN accuracy and macro-F1 of panels from a part of a reference."""
+    part, rows = draws_of(tissue(title).reference.adata, kind, draw), []
+    sizes = [size for size in SIZES if size <= (1.0 if kind == WHOLE else 0.75) * part.n_vars]
+    for name, chosen in FROM_PARTS.items():
+        genes = chosen(part.copy(), sizes[-1])
+        for size in sizes:
+            scores = measure(tissue(title).measured, genes[:size], (NEAREST,))
+            about = {"pair": title, "kind": kind, "draw": draw, "method": name, "size": size}
+            rows += [about | {"measure": of, "value": float(scores[of][0])} for of in scores]
+    return rows
+
+
+def of_draws() -> pd.DataFrame:
+    """Return the measures of all parts, those that the file has from there."""
+    file = tables.RESULTS / "pairs_draws.csv"
+    rows = pd.read_csv(file).to_dict("records") if file.exists() else []
+    measured = {(row["kind"], row["draw"]) for row in rows}
+    for kind, draw in [(WHOLE, 0), *product((CANDIDATES, CELLS_OF_IT), range(PARTS))]:
+        if (kind, draw) not in measured:
+            rows += [row for title in ALL for row in of_part(title, kind, draw)]
+            pd.DataFrame(rows).to_csv(file, index=False)
+            say(f"{kind}, part {draw}: measured")
+    return pd.DataFrame(rows)
+
+
+def of_whole(values: pd.DataFrame) -> pd.DataFrame:
+    """Return accuracy / macro-F1 of panels from whole references, means over the pairs."""
+    of_all = values[values["kind"] == WHOLE]
+    means = of_all.groupby(["method", "size", "measure"])["value"].mean().unstack()
+    texts = [" / ".join(f"{value:.3f}" for value in row) for row in means.to_numpy()]
+    return pd.Series(texts, means.index).unstack().loc[list(FROM_PARTS)]
+
+
+def over_draws(values: pd.DataFrame) -> list[str]:
+    """Return means over pairs and draws, and how far the last method is ahead of the others."""
+    *others, ours_named = FROM_PARTS
+    sections = []
+    of_draws = values[values["kind"] != WHOLE].groupby(["kind", "measure"], sort=False)
+    for (kind, column), of_kind in of_draws:
+        table = of_kind.pivot_table("value", ["size", "pair", "draw"], "method")
+        shown = {
+            name: {
+                f"{size}": f"{of_size[name].groupby('pair').mean().mean():.3f}"
+                for size, of_size in table.groupby("size")
+            }
+            for name in FROM_PARTS
+        }
+        for name in others:
+            ahead_of = table[ours_named] - table[name]
+            shown[f"labels, named, minus {name}"] = {
+                f"{size}": _errors(of_size.unstack("draw"))
+                for size, of_size in ahead_of.groupby("size")
+            }
+        sections.append(section(f"{kind}, {column}", pd.DataFrame(shown).T))
+    return sections
+
+
+def _errors(differences: pd.DataFrame) -> str:
+    """Return the mean of pairs × draws, its standard errors over both, and the pairs ahead."""
+    by_draw, of_pairs = differences.mean(axis=0), differences.mean(axis=1)
+    errors = (of.std(ddof=1) / np.sqrt(len(of)) for of in (by_draw, of_pairs))
+    over = " ".join(f"± {error:.3f}" for error in errors)
+    return f"{of_pairs.mean():+.3f} {over} ({(of_pairs > 0).sum()} of {len(of_pairs)})"
+
+
+def with_draws() -> None:
+    """Write the page of resampled references, and of left-out cells of the same assay."""
+    values = of_draws()
+    rows = {name: SAME_ASSAY[name] for name in (LABELS, f"{BOTH}{NAMED}", f"{LABELS}{NAMED}")}
+    of_halves = labels.collect(labels.halves(SETS, SEEDS), rows, list(rows))
+    same = [
+        section(f"On the same assay: {measure}", labels.by_size(of_halves, measure))
+        for measure in ("accuracy", "macro-F1", "logistic regression")
     ]
+    tables.write(
+        "pairs_draws", of_whole(values), *over_draws(values), *same, parts=PARTS, seeds=len(SEEDS)
+    )
 
 
 def of_all_cells() -> pd.DataFrame:
@@ -525,7 +587,12 @@ def main() -> None:
     parser = tables.parser(__doc__)
     others = [name for name, row in ROWS.items() if not getattr(row, "own", True)]
     parser.add_argument("--only", nargs="*", default=others, choices=others, metavar="METHOD")
-    asked = parser.parse_args().only
+    parser.add_argument("--draws", action="store_true", help="resampled references alone")
+    arguments = parser.parse_args()
+    if arguments.draws:
+        with_draws()
+        return
+    asked = arguments.only
     rows, held = {}, []
     for name in ROWS:
         run = getattr(ROWS[name], "own", True) or name in asked
@@ -561,7 +628,6 @@ def main() -> None:
         section(f"What the reference says of a gene on the instrument: {name}", table)
         for name, table in told_by_reference().items()
     ]
-    sections += of_parts()
     sections += on_same_assay()
     sections.append(section("Failures", tables.failures(pd.DataFrame(held))))
     tables.write(
@@ -573,7 +639,6 @@ def main() -> None:
         most=MOST_CELLS,
         folds=N_FOLDS,
         seeds=len(SEEDS),
-        parts=PARTS,
     )
 
 

@@ -215,7 +215,7 @@ class Platform:
         Name of the platform, such as ``"xenium_v1"``, which :func:`~glfs_bio.tl.order_panel` takes
         the form of the order from.  A platform with a name, or with efficiencies, is an instrument
         other than the assay of the reference: every gene has the mean noise there.  If no cells of
-        it are given, labels as the target come with the structure, half each.
+        it are given, labels as the target count by the logarithm of the evidence for each pair.
     genes : list, str or dict of str to int, default None
         Genes that can be ordered: names, a file, or a boolean column of ``.var``.  Or numbers of
         probes by gene, or a column of them, with `min_probes`.
@@ -418,6 +418,7 @@ class Request:
     cell_weights: str | None = None
     include: Any = None
     exclude: Any = None
+    prefer: Any = None
     limits: Limits | None = None
     platform: Platform | None = None
     across: Literal["mean", "worst"] = "mean"
@@ -431,7 +432,8 @@ class Request:
     structure: StructureSpec = field(default_factory=StructureSpec)
 
     def __post_init__(self) -> None:
-        for name in ("preserve", "include", "exclude"):  # to be gone through again, and recorded
+        # to be gone through again, and recorded
+        for name in ("preserve", "include", "exclude", "prefer"):
             if isinstance(value := getattr(self, name), Iterator):
                 object.__setattr__(self, name, list(value))
         if isinstance(self.preserve, Preserve):

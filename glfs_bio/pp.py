@@ -5,6 +5,7 @@ Functions write to the object that they get and have no `copy`: pass ``adata.cop
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from .solvers.panel import Method, Panel, Problem
 
 __all__ = ["select_genes", "structure"]
+
+#: So large a share of a panel that is of families which few are meant to have is said.
+_MANY = 0.15
 __dir__ = __all__.copy
 
 
@@ -58,6 +62,7 @@ def select_genes(
     cell_weights: str | None = None,
     include: Genes | None = None,
     exclude: Genes | None = None,
+    prefer: Genes | None = None,
     ignore: Genes | None = None,
     limits: Limits | None = None,
     platform: Platform | None = None,
@@ -103,7 +108,7 @@ def select_genes(
         - ``"expression"``: expression of all genes, for imputation
         - column of ``.obs``: labels to separate, with equal weight per pair, or decimal numbers,
           such as a pseudotime; whole numbers are refused.  For an instrument (`platform`) of which
-          no cells are given, labels come with the structure, half each, unless given weights
+          no cells are given, labels count by ordered pairs, unless given weights
         - key of ``.obsm``: a space of the cells, such as proteins
         - list or file of genes, or boolean column of ``.var``: genes to predict
         - dict of names to weights: a sum of such targets
@@ -114,10 +119,13 @@ def select_genes(
         Genes that must, or cannot, be selected: names, compiled patterns, boolean columns of
         ``.var``, or families: ``"mitochondrial"``, ``"ribosomal"``, ``"haemoglobin"``, ``"tcr"``,
         ``"bcr"``, ``"sex"``, ``"cell_cycle"``, ``"proliferation"``, ``"housekeeping"``,
-        ``"heat_shock"``, ``"dissociation"``, ``"controls"``.  Genes called by a clone or a locus
-        (``RP11-156E8.1``) are selected only if included.  Excluded genes still belong to the
-        structure, and genes that vary with them come in their place; blanks, negative controls
-        and spike-ins do not, and are selected only if they are included by name.
+        ``"heat_shock"``, ``"dissociation"``, ``"cytoskeleton"``, ``"translation"``,
+        ``"common_markers"``, ``"controls"``.  Excluded genes still belong to the structure, and
+        genes that vary with them come in their place; controls do not.  These, and genes called by
+        a clone or a locus (``RP11-156E8.1``), are selected only if they are included by name.
+    prefer : str, pattern or list, default None
+        Genes, as in `exclude`, that replace better ones for 0.2 % of ``preserved``.  Missing names
+        are skipped.  Not together with `limits`, which have `priority`; extensions prefer none.
     ignore : str, pattern or list, default None
         Genes, as in `exclude`, that neither count as structure nor can be selected, unless they are
         in `include` too: these add nothing.  Not together with `use_rep` or `neighbors_key`, whose
@@ -271,6 +279,7 @@ def select_genes(
         cell_weights,
         include=include,
         exclude=exclude,
+        prefer=prefer,
         limits=limits,
         platform=platform,
         across=across,
@@ -306,9 +315,11 @@ def select_genes(
         frame, entry = panel_of(joined, joined_request, key_added, recorded=request, keep=False)
         entry["data_sets"] = np.array(list(sets), dtype=object)
     chosen = frame[f"{key_added}_selected"].to_numpy()
+    by_choice = frame.index[chosen & ~frame[f"{key_added}_included"].to_numpy(dtype=bool)]
+    families = Counter(filter(None, map(names.unwanted_family, by_choice)))
     is_idle = frame[f"{key_added}_loss"].to_numpy()[chosen].min() <= 0.0
-    if is_idle or request.platform is not None or request.include is not None:
-        _report(frame, key_added)
+    if is_idle or families or request.platform is not None or request.include is not None:
+        _report(frame, request, key_added, families)
     if as_highly_variable:
         frame["highly_variable"] = chosen
     if not inplace:
@@ -323,9 +334,11 @@ def select_genes(
     return None
 
 
-def _report(frame: pd.DataFrame, key: str) -> None:
-    """Log which genes of a panel the platform does not see, and which add nothing."""
+def _report(frame: pd.DataFrame, request: Request, key: str, families: Counter[str]) -> None:
+    """Log genes of a panel that the platform is blind to, that add nothing, or of families."""
     panel = frame[frame[f"{key}_selected"]]
+    if request.platform is not None and request.platform.is_unseen:
+        note("`platform` is only named: pass cells of it (`Platform(efficiency=cells)`), if any.")
     of_platform = [name for name in (f"{key}_signal", f"{key}_efficiency") if name in panel]
     unseen = panel.index[panel[of_platform[0]] == 0] if of_platform else ()
     if len(unseen):
@@ -333,6 +346,9 @@ def _report(frame: pd.DataFrame, key: str) -> None:
     idle = panel.index[adds_nothing(panel[f"{key}_loss"].to_numpy())]
     if len(idle):
         note(f"The panel has {len(idle)} genes that add nothing to it: {listed(idle)}.")
+    if families.total() >= _MANY * len(panel):
+        counts = ", ".join(f"{n} {family}" for family, n in families.most_common())
+        note(f"The panel of {len(panel)} genes is of families: {counts}; see `ignore`.")
 
 
 def panel_of(
@@ -381,7 +397,7 @@ def panel_to_keep(
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the columns of ``.var`` and the envelope of a panel, with what its files say."""
     fields: dict[str, Any] = {}
-    lists = {"include": request.include, "exclude": request.exclude}
+    lists = {name: getattr(request, name) for name in ("include", "exclude", "prefer")}
     for name, genes in (lists | {"ignore": request.structure.ignore}).items():
         if genes is not None:
             fields[name] = names.out_of_file(adata, genes, symbols=request.symbols)

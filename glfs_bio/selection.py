@@ -166,12 +166,15 @@ def answerable(
         "preserve": target is not None,
         "across": request.across != "mean",
         "search": request.search != "nested",
+        "prefer": request.prefer is not None,
     }
     options = [name for name, is_asked in of_criterion.items() if is_asked]
     if options and not method.by_criterion:
         raise InvalidValue(f"`{options[0]}` is not for selection by {method.name}: leave one out")
     if request.search == "best" and request.across == "worst":
         raise InvalidValue("`search='best'` is for the mean over batches: leave `across` out")
+    if request.prefer is not None and (request.search == "best" or problem.limits is not None):
+        raise InvalidValue("`prefer` is for nested panels: leave it, or `limits` and `search`, out")
     if detection is AS_REFERENCE:
         return
     if detection.failure is not None and (detection.failure[problem.genes] >= 1.0).all():
@@ -243,8 +246,7 @@ def best_panel(problem: Problem) -> Panel:
     if problem.search == "best" and criterion.has_anything:
         panel = best(minimised)
     else:
-        is_limited = problem.limits is not None
-        panel = select_within(minimised) if is_limited else select(minimised)
+        panel = select(minimised) if problem.limits is None else select_within(minimised)
     n_tried = len(panel.preserved)
     if minimised is not problem:
         info["preserved_on_platform"] = panel.preserved[: panel.n_selected]

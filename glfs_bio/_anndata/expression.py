@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from ..data.matrix import RowMatrix, with_values
+from ..data.matrix import RowMatrix, doubled, with_values
 from ..errors import InvalidValue
 from ..labels import Labels
 from . import read, results
@@ -33,6 +33,8 @@ _SHARE, _CELLS, FOLD = 0.25, 3, 2.0
 OFF, _AMBIENT = 0.5, 0.1
 #: Means below this count as this, where they are divided by one another.
 _LEAST_MEAN = 1e-9
+#: Fields of :class:`Expression` that have a row per gene, in the order in which sums are taken.
+OF_GENES = ("shares", "means", "linear", "squares")
 
 
 def members(codes: Index, n_labels: int) -> Array:
@@ -54,6 +56,8 @@ class Expression:
     #: Means of the values, and of these without logarithms, which are compared
     means: Array
     linear: Array
+    #: Means of their squares
+    squares: Array
     #: Whether any value is negative: then no gene is on or off
     negative: bool
 
@@ -63,13 +67,13 @@ class Expression:
         if labels is None:
             labels = Labels(np.full(data.shape[0], -1), np.empty(0))
         (*sums, sizes, n_negative), _ = data.sweep(_sums, *labels, unit)
-        shares, means, linear = (np.asarray(total) / np.maximum(sizes, 1.0) for total in sums)
-        return cls(labels.names, sizes, shares, means, linear, bool(n_negative > 0))
+        averages = [np.asarray(total) / np.maximum(sizes, 1.0) for total in sums]
+        of_genes = dict(zip(OF_GENES, averages, strict=True))
+        return cls(labels.names, sizes, negative=bool(n_negative > 0), **of_genes)
 
     def only(self, genes: Index) -> Self:
         """Return the same of some genes."""
-        shares, means, linear = self.shares[genes], self.means[genes], self.linear[genes]
-        return replace(self, shares=shares, means=means, linear=linear)
+        return replace(self, **{name: getattr(self, name)[genes] for name in OF_GENES})
 
     @cached_property
     def folds(self) -> Array:
@@ -140,7 +144,7 @@ def of_all_genes(
     if adata.n_obs == 0:
         of_cells = moments(adata)
         names = [] if labels is None else [*map(str, of_cells["labels"])]
-        fields = ("sizes", "shares", "means", "linear")
+        fields = ("sizes", *OF_GENES)
         values = {name: np.asarray(of_cells[name], float)[..., : 1 + len(names)] for name in fields}
         expression = Expression(labels=names, negative=bool(of_cells["negative"]), **values)
         return expression if only is None else expression.only(only)
@@ -181,8 +185,9 @@ def _sums(
     cells = members(codes[rows], len(categories))
     sums = block.T @ cells
     linear = _unlogged(block, unit).T @ cells if unit else sums
-    negative = np.asarray(float(block.min() < 0))
-    return ((block > 0).T @ cells, sums, linear, cells.sum(axis=0), negative), None
+    squares = doubled(block) ** 2
+    totals = ((block > 0).T @ cells, sums, linear, squares.T @ cells, cells.sum(axis=0))
+    return (*totals, np.asarray(float(block.min() < 0))), None
 
 
 def _unlogged(block: Matrix, unit: float) -> Matrix:

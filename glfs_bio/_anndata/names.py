@@ -72,6 +72,9 @@ _IDS = "gene_ids"
 FAMILIES = {name: pattern for name, (pattern,) in patterns("family").items()}
 FAMILIES["controls"] = CONTROL.pattern
 
+#: Families that few panels are meant to have; a gene of several is of the first.
+_UNWANTED = ["mitochondrial", "ribosomal", "translation", "cytoskeleton", "heat_shock"]
+_UNWANTED += ["dissociation", "housekeeping"]
 #: Arguments that take families.
 _OF_FAMILIES = ("include", "exclude", "ignore")
 #: Arguments of selections, in which names may be missing if `missing` says so.
@@ -130,6 +133,12 @@ def is_member(gene: str, name: str) -> bool:
     symbols, ids = family(name)
     is_listed = gene.upper() in symbols or gene.partition(".")[0] in ids
     return is_listed or re.fullmatch(FAMILIES[name], gene, re.IGNORECASE) is not None
+
+
+@lru_cache(2**17)  # genes are the same from call to call
+def unwanted_family(gene: str) -> str:
+    """Return the first of the families that few panels are meant to have, or ``""``."""
+    return next((name for name in _UNWANTED if is_member(gene, name)), "")
 
 
 class Lookup:
@@ -301,14 +310,16 @@ def choose(adata: AnnData, request: Request) -> Problem:
     missing, ignore = request.missing, request.structure.ignore
     controls = read.controls(adata)
     barred = controls | read.nameless(adata) | adata.var_names.isin(ignore or ())
-    included, excluded = np.zeros((2, adata.n_vars), dtype=bool)
+    included, excluded, preferred = np.zeros((3, adata.n_vars), dtype=bool)
     absent: list[Item] = []
-    if request.include is None and request.exclude is None and request.symbols is None:
+    lists = (request.include, request.exclude, request.prefer, request.symbols)
+    if all(genes is None for genes in lists):
         check_names(adata)
     else:
         lookup = Lookup(adata, request.symbols)
         excluded, not_excluded = lookup.mask(request.exclude, "exclude", missing)
         included, absent = lookup.mask(request.include, "include", missing)
+        preferred, _ = lookup.mask(request.prefer, "prefer", "ignore")
         argument = "include" if absent else "exclude"
         absent = list(dict.fromkeys([*absent, *not_excluded]))
         lookup.report(argument, absent, missing)
@@ -322,7 +333,7 @@ def choose(adata: AnnData, request: Request) -> Problem:
     left_out = adata.var_names[controls & ~included & ~excluded]
     if len(left_out) and missing != "ignore":
         note(f"{len(left_out)} controls are no structure, nor selected: {listed(left_out, 3)}.")
-    return Problem(allowed, included, missing=tuple(absent))
+    return Problem(allowed, included, preferred=preferred, missing=tuple(absent))
 
 
 def not_to_choose(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,24 +12,28 @@ from scipy import sparse
 
 from .. import checks
 from ..criterion.criterion import (
-    GenesTerm,
-    LabelsTerm,
     Target,
-    ValuesTerm,
+    TermOfCells,
     expression_matrix,
+    genes_matrix,
+    label_matrix,
     structure_matrix,
+    value_matrix,
 )
+from ..criterion.error import Evidence
 from ..data.matrix import check_indices
 from ..errors import InvalidType, InvalidValue, NotFound, listed, note, quoted, short
+from ..labels import Labels
 from ..vendors import sheets
 from ..vendors.genes import ENDINGS, read_markers
 from . import columns, names, read
+from .expression import of_all_genes
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Array
-    from ..criterion.criterion import Term
+    from ..criterion.criterion import EvidenceOf, Term
     from ..options import Request
 
 #: What ``preserve=`` may be; documentation shows it.
@@ -39,13 +44,15 @@ _OF_ALL_GENES: dict[str, Term] = {STRUCTURE: structure_matrix, EXPRESSION: expre
 _MEASUREMENTS = "put measurements into `adata.obsm`, which holds numbers only"
 #: Labels with fewer cells than this are named in a message.
 _FEW_CELLS = 3
+#: Numbers that the evidence for pairs of labels may have: a gigabyte.
+_MOST_EVIDENCE = 2**27
 
 
 def resolve(adata: AnnData, request: Request) -> Target | None:
     """Return what a request asks for; None where it is the structure, all cells counting alike."""
     if request.is_plain:
         return None
-    preserve, cell_weights = insured(adata, request), request.cell_weights
+    preserve, cell_weights = request.preserve, request.cell_weights
     checks.texts(cell_weights=cell_weights, or_none=True)
     shares = list(preserve.items()) if isinstance(preserve, Mapping) else [(preserve, 1.0)]
     if not shares:
@@ -58,22 +65,8 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
         terms.append((_term(adata, source, request), float(share)))
     largest = max(share for _, share in terms)
     terms = [(term, share / largest) for term, share in terms]
-    return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
-
-
-def insured(adata: AnnData, request: Request) -> Any:
-    """Return what a request preserves: on an instrument of which no cells are given, labels and
-    structure, half each, as other genes may tell types apart there.
-    """
-    preserve, platform = request.preserve, request.platform
-    if not isinstance(preserve, str) or preserve not in adata.obs:
-        return preserve
-    if platform is None or not platform.is_instrument:
-        return preserve
-    of_cells = columns.labels_or_numbers(adata, preserve, "preserve", _MEASUREMENTS)
-    if isinstance(of_cells, np.ndarray):
-        return preserve
-    return {preserve: 1.0} | ({STRUCTURE: 1.0} if platform.is_unseen else {})
+    weights = None if cell_weights is None else _weights(adata, cell_weights)
+    return Target(tuple(terms), weights, _evidence(adata, request, terms[0][0]))
 
 
 def sources(request: Request) -> dict[str, str]:
@@ -89,7 +82,7 @@ def sources(request: Request) -> dict[str, str]:
 
 def out_of_file(adata: AnnData, request: Request) -> Any:
     """What a request preserves, with the genes of a file in place of its path."""
-    preserve = insured(adata, request)
+    preserve = request.preserve
     if isinstance(preserve, str) and (preserve in adata.obs or preserve in adata.obsm):
         return preserve
     return names.out_of_file(adata, preserve, symbols=request.symbols)
@@ -119,7 +112,7 @@ def _term(adata: AnnData, source: Any, request: Request) -> Term:
     ignored = adata.var_names[panel.genes].intersection(request.structure.ignore or ())
     if len(ignored):
         raise InvalidValue(f"`preserve` has genes that `ignore` has too: {listed(ignored)}")
-    return GenesTerm(panel.genes)
+    return partial(genes_matrix, panel.genes)
 
 
 def _of_column(adata: AnnData, name: str) -> Term:
@@ -131,7 +124,25 @@ def _of_column(adata: AnnData, name: str) -> Term:
     few = [values.names[code] for code in np.flatnonzero(n_cells < _FEW_CELLS)]
     if few:
         note(f"`preserve` has labels of one or two cells, too few for a mean: {listed(few)}.")
-    return LabelsTerm(values.codes)
+    return TermOfCells(values.codes, label_matrix)
+
+
+def _evidence(adata: AnnData, request: Request, term: Any) -> EvidenceOf | None:
+    """Return R of labels on an instrument of which no cells are given; None: F is all."""
+    name, platform, spec = request.preserve, request.platform, request.structure
+    is_label = isinstance(term, TermOfCells) and term.matrix is label_matrix
+    if isinstance(name, Mapping) or not is_label or platform is None or not platform.is_unseen:
+        return None
+    labels = Labels(term.values, np.arange(term.values.max(initial=-1) + 1))
+    types = of_all_genes(adata, labels, spec.layer)
+    is_large = len(types.sizes) ** 2 * adata.n_vars > _MOST_EVIDENCE
+    if is_large or request.cell_weights is not None or spec.batch_key is not None:
+        text = f"`preserve={short(name)}` takes few labels, without `batch_key` or `cell_weights`"
+        raise InvalidValue(f"{text}: give the labels a weight (`{{{name!r}: 1}}`)")
+    silent = read.controls(adata) | adata.var_names.isin(spec.ignore or ())
+    counts = np.where(silent[:, None], 0.0, types.linear)
+    spreads = np.maximum([types.squares - types.means**2, counts], 0.0)
+    return partial(Evidence.of_types, types.sizes[1:], np.array([types.means, *spreads])[:, :, 1:])
 
 
 def _of_space(adata: AnnData, name: str) -> Term:
@@ -145,12 +156,12 @@ def _of_space(adata: AnnData, name: str) -> Term:
     return _of_numbers(values.reshape(adata.n_obs, -1).astype(float), name)
 
 
-def _of_numbers(values: Array, name: str) -> ValuesTerm:
+def _of_numbers(values: Array, name: str) -> TermOfCells:
     complete = values[np.isfinite(values).all(axis=1)]
     varies = len(complete) > 0 and (np.ptp(complete, axis=0) > 0).any()
     if np.isinf(values).any() or not varies:
         raise InvalidValue(f"`preserve={short(name)}` is infinite or constant: name another target")
-    return ValuesTerm(values)
+    return TermOfCells(values, value_matrix)
 
 
 def _weights(adata: AnnData, name: str) -> Array:

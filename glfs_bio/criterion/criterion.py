@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ..errors import InvalidValue
-from .error import Block, Largest, inverse
+from .error import Block, Evidence, Largest, inverse
 from .platform import N_DRAWS
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     #: Something to be preserved: W of any trace, shape (r, r), of one set of cells, zero where they
     #: have nothing of it.  Weights say how much each cell counts, with mean 1; None: all alike.
     Term = Callable[[Cells, Array | None], Array]
+    #: R of types, by the noise of the assay and the amplitude of genes on the instrument.
+    EvidenceOf = Callable[[float, Array], Evidence]
 
 
 #: Power of ``Σ g_j g_jᵀ`` and of the like sums for labels and numbers of the cells: 0 is all axes
@@ -59,62 +61,51 @@ def expression_matrix(cells: Cells, weights: Array | None) -> Array:
     return cells.whitened_form(cells.projections.T @ cells.projections, weights)
 
 
-@dataclass(frozen=True)
-class GenesTerm:
+def genes_matrix(genes: Index, cells: Cells, weights: Array | None) -> Array:
     """Some genes, which are to be predicted from the panel: ``Σ_j g_j g_jᵀ`` over them."""
-
-    genes: Index
-
-    def __call__(self, cells: Cells, weights: Array | None) -> Array:
-        """W, shape (r, r)."""
-        in_units = cells.projections[self.genes] * cells.units[self.genes, None]
-        return cells.whitened_form(in_units.T @ in_units, weights)
+    in_units = cells.projections[genes] * cells.units[genes, None]
+    return cells.whitened_form(in_units.T @ in_units, weights)
 
 
 @dataclass(frozen=True)
 class TermOfCells:
-    """A value of each cell, in place of what genes vary in."""
+    """A value of each cell, in place of what genes vary in, and the W of such values."""
 
     #: Shape (n_cells,) or (n_cells, n_values).
-    values: Array | Index
+    values: Any
+    matrix: Callable[[Any, Cells, Array | None], Array]
 
     def __call__(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
-        raise NotImplementedError
+        return self.matrix(self.values, cells, weights)
 
     def rows(self, cells: Index) -> Self:
         """The same of some cells."""
         return replace(self, values=self.values[cells])
 
 
-class LabelsTerm(TermOfCells):
+def label_matrix(labels: Index, cells: Cells, weights: Array | None) -> Array:
     """Classes of cells, −1 where unknown, to be told apart: ``(Σ_{m<m'} δ_mm' δ_mm'ᵀ)^½`` with the
     differences δ, of norm 1, of the mean rows of Z of the classes.
     """
-
-    def __call__(self, cells: Cells, weights: Array | None) -> Array:
-        """W, shape (r, r)."""
-        means = cells.coordinates(cells.means_of(self.values, weights)[1])
-        first, second = np.triu_indices(means.shape[1], 1)
-        differences = means[:, first] - means[:, second]
-        differences = _divided(differences, np.linalg.norm(differences, axis=0))
-        return rooted(differences @ differences.T)
+    means = cells.coordinates(cells.means_of(labels, weights)[1])
+    first, second = np.triu_indices(means.shape[1], 1)
+    differences = means[:, first] - means[:, second]
+    differences = _divided(differences, np.linalg.norm(differences, axis=0))
+    return rooted(differences @ differences.T)
 
 
-class ValuesTerm(TermOfCells):
+def value_matrix(numbers: Array, cells: Cells, weights: Array | None) -> Array:
     """Numbers of the cells, not finite where unknown: Y has a column each, centred, with squares
     that sum to 1.
     """
-
-    def __call__(self, cells: Cells, weights: Array | None) -> Array:
-        """W, shape (r, r)."""
-        measured = np.asarray(np.isfinite(self.values).all(axis=1))
-        counts = measured * (1.0 if weights is None else weights)
-        values = np.where(measured[:, None], self.values, 0.0)
-        values = (values - counts @ values / max(counts.sum(), 1.0)) * measured[:, None]
-        values = _divided(values, np.sqrt(counts @ values**2))
-        coordinates = cells.coordinates(cells.basis.T @ (values * counts[:, None]))
-        return rooted(coordinates @ coordinates.T)
+    measured = np.asarray(np.isfinite(numbers).all(axis=1))
+    counts = measured * (1.0 if weights is None else weights)
+    values = np.where(measured[:, None], numbers, 0.0)
+    values = (values - counts @ values / max(counts.sum(), 1.0)) * measured[:, None]
+    values = _divided(values, np.sqrt(counts @ values**2))
+    coordinates = cells.coordinates(cells.basis.T @ (values * counts[:, None]))
+    return rooted(coordinates @ coordinates.T)
 
 
 @dataclass(frozen=True)
@@ -124,6 +115,8 @@ class Target:
     terms: tuple[tuple[Term, float], ...] = ((structure_matrix, 1.0),)
     #: How much each cell counts, shape (n_cells,); None: all the same.
     weights: Array | None = None
+    #: What takes the place of F, for labels on an instrument that is only named.
+    evidence: EvidenceOf | None = None
 
     @property
     def noise(self) -> float:
@@ -204,7 +197,15 @@ class Criterion:
             covariance = inverse(np.eye(len(gram)) + gram)
             self._eigen.append((weights, basis))
             self._reach[k] = weights @ (1.0 - np.einsum("ij,ij->j", basis, covariance @ basis))
-        start = sum(weights.sum() for weights, _ in self._eigen)
+        #: F of each set without genes, shape (n_sets,)
+        self._starts = np.array([weights.sum() for weights, _ in self._eigen])
+        #: R in place of F; None: there is F alone
+        self._evidence: Evidence | None = None
+        if instrument is not None and self.targets[0].evidence is not None:
+            amplitude = instrument.amplitude(instrument.detected)
+            self._evidence = self.targets[0].evidence(self.sets[0].assay_noise, amplitude)
+            self._starts = self._reach = np.array([self._evidence.value(np.zeros(self.n_genes))])
+        start = self._starts.sum() or 1.0
         if instrument is not None and self._reach.sum() < _LITTLE * start:
             text = f"`platform` is so blind that all genes preserve {self._reach.sum() / start:.1g}"
             raise InvalidValue(f"{text} of the target: correct its efficiency or signal")
@@ -236,16 +237,22 @@ class Criterion:
     @property
     def floors(self) -> Array:
         """What the error of each set would be above its share that is missing, (n_sets,)."""
-        starts = np.array([weights.sum() for weights, _ in self._eigen]) * self._shares
-        return np.asarray(starts - (self._shares > 0))
+        return np.asarray(self._starts * self._shares - (self._shares > 0))
 
     @cached_property
     def blocks(self) -> list[Block]:
-        """F on each set of cells, and on each draw of failures."""
+        """F, or R, on each set of cells, and on each draw of failures."""
         return self.on(slice(None))
 
-    def on(self, genes: Index | slice) -> list[Block]:
-        """The same of some genes, without turning the others into the eigenbasis of W."""
+    @cached_property
+    def error_blocks(self) -> list[Block]:
+        """F on each set of cells, which explains panels by R too."""
+        return self.blocks if self._evidence is None else self.on(slice(None), of_errors=True)
+
+    def on(self, genes: Index | slice, *, of_errors: bool = False) -> list[Block]:
+        """The blocks of some genes, without turning the others into the eigenbasis of W."""
+        if self._evidence is not None and not of_errors:
+            return [self._evidence.only(genes)]
         of_sets = zip(self._genes, self._eigen, self._shares, strict=True)
         return [
             Block(all_genes[genes] @ basis, weights * share, np.zeros_like(basis))
@@ -335,15 +342,16 @@ class OnPlatform(Criterion):
             seen = self.instrument.amplitude(self.instrument.detected)
             of_draws = self.instrument.amplitude(drawn * detection.on_target_rate)
             gains *= np.divide(of_draws, seen, out=np.zeros_like(gains), where=seen > 0)
+        power = 1 if self._evidence is None else 2  # of squares
         self.blocks = [
             replace(block, genes=block.genes * gain[:, None], weights=block.weights / n_draws)
-            for gain in gains
+            for gain in gains**power
             for block in criterion.blocks
         ]
         #: Number of draws
         self.n_draws = n_draws
 
-    def on(self, genes: Index | slice) -> list[Block]:
+    def on(self, genes: Index | slice, *, of_errors: bool = False) -> list[Block]:
         """Every draw, of some genes."""
         return [block.only(genes) for block in self.blocks]
 
@@ -360,7 +368,9 @@ def units_of_noise(cells: Cells) -> float:
 
 
 def errors_along(block: Block) -> Array:
-    """``Tr(W E)`` while the genes of a block enter, ``E ← E − E g gᵀE/(1 + gᵀE g)`` for each."""
+    """F while the genes of a block enter, ``E ← E − E g gᵀE/(1 + gᵀE g)`` for each."""
+    if isinstance(block, Evidence):
+        return block.along()
     covariance = np.eye(len(block.weights))
     errors = np.empty(len(block.genes) + 1)
     errors[0] = block.weights.sum()

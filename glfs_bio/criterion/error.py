@@ -16,12 +16,16 @@ others.  Genes are chosen by the convex
 
 in which a set counts by ``π_b ∝ exp(γ e_b)``.  From e to e + Δ it moves by
 ``log(Σ_b π_b exp(γ Δ_b)) / γ``.
+
+Where labels are to be told apart by evidence that holds on an instrument up to an unknown factor,
+``R(β) = Σ_p w_p log(1 + T_p)`` takes the place of F, with the evidence ``T_p = Σ_i β_i s_ip`` for
+each ordered pair of types, where E is ``1/(1 + T_p)``.  What falls is ``R(1) − R(β)``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import lapack
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
 
 #: Where the sum of Ψ falls by more than this share, its logarithm is exact.
 _STEEP = -0.5
+#: A smaller sum of counts is none.
+_NOTHING = 1e-20
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,7 @@ class Block:
     #: What A' holds besides the genes that are weighed, shape (r, r).
     covered: Array
 
-    def cover(self, include: Index) -> Block:
+    def cover(self, include: Index) -> Self:
         """Measure some genes: A' holds them, and they are weighed no more."""
         if not len(include):
             return self
@@ -55,11 +61,11 @@ class Block:
         rest[include] = 0.0
         return replace(self, genes=rest).measuring(self.genes[include])
 
-    def measuring(self, fixed: Array) -> Block:
+    def measuring(self, fixed: Array) -> Self:
         """Measure other genes too, shape (n, r): A' holds them."""
         return replace(self, covered=self.covered + fixed.T @ fixed) if len(fixed) else self
 
-    def only(self, genes: Index | slice) -> Block:
+    def only(self, genes: Index | slice) -> Self:
         """Some of the genes."""
         return replace(self, genes=self.genes[genes])
 
@@ -73,7 +79,12 @@ class Block:
 
     def value(self, beta: Array) -> float:
         """``F(β)``."""
-        return float(self.weights @ np.diag(self.inverse(beta)))
+        return self.at(self.inverse(beta))[0]
+
+    def at(self, inverse: Array) -> tuple[float, Array]:
+        """F and ``∂F/∂β_i`` where E is known."""
+        weighted = self.genes @ (inverse * np.sqrt(self.weights))
+        return float(self.weights @ np.diag(inverse)), -np.einsum("ij,ij->i", weighted, weighted)
 
     def losses(self) -> Array:
         """By how much F grows without each gene, where all are measured, shape (n_genes,).
@@ -90,15 +101,98 @@ class Block:
         curved = covariances * self.weights @ covariances.T
         return np.asarray(2.0 * (covariances @ self.genes.T) * curved)
 
+    def changes(self, inverse: Array, leaving: Index) -> tuple[Array, Array, Array]:
+        """By how much F grows without genes i of the panel that E is of, a column; by how much it
+        falls with every gene j; and by how much it falls again with j once i left.
+        """
+        curved = (inverse * self.weights) @ inverse
+        g = self.genes[leaving]
+        u, v = g @ inverse, g @ curved
+        rest = 1.0 - np.sum(u * g, axis=1)[:, None]
+        loss = np.sum(v * g, axis=1)[:, None] / rest
+        covariances, bent = u @ self.genes.T, v @ self.genes.T
+        squares = covariances**2 / rest
+        lengths = np.einsum("ij,ij->i", self.genes @ inverse, self.genes)
+        gains = np.einsum("ij,ij->i", self.genes @ curved, self.genes)
+        bent = gains + 2.0 * covariances * bent / rest + loss * squares
+        return loss, gains / (1.0 + lengths), bent / (1.0 + lengths + squares)
+
+
+@dataclass(frozen=True)
+class Evidence(Block):
+    """What R falls short of that of all genes.
+
+    ``genes`` is s, shape (n_genes, n_pairs); ``weights`` are w, and ``covered`` and E have a number
+    per pair.
+    """
+
+    #: T of all genes, shape (n_pairs,).
+    total: Array
+
+    @classmethod
+    def of_types(cls, sizes: Array, moments: Array, noise: float, amplitude: Array) -> Self:
+        """R of types, by their numbers of cells, and means, variances and mean counts of genes:
+        ``s_imm' = p_im a_i² (μ_im − μ_im')₊² / ((v_im + v_im')/2 + σ_0²)`` for m ≠ m', with
+        ``p_im`` the share of type m of the mean counts; w is in proportion to ``√(n_m n_m')``,
+        and R of all genes is 1.
+        """
+        means, variances, counts = moments
+        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), _NOTHING)
+        shares *= np.reshape(amplitude, (-1, 1)) ** 2
+        evidence = np.maximum(means[:, :, None] - means[:, None], 0.0)
+        evidence **= 2
+        evidence *= shares[:, :, None]
+        evidence /= (variances[:, :, None] + variances[:, None]) / 2.0 + noise
+        genes, total = evidence.reshape(len(means), -1), evidence.sum(axis=0).ravel()
+        weights = np.sqrt(np.outer(sizes, sizes)).ravel()
+        weights /= weights @ np.log1p(total) or 1.0
+        return cls(genes, weights, np.zeros_like(total), total)
+
+    def measuring(self, fixed: Array) -> Self:
+        """Measure other genes too, shape (n, n_pairs)."""
+        return replace(self, covered=self.covered + fixed.sum(axis=0))
+
+    def inverse(self, beta: Array) -> Array:
+        """``1/(1 + T_p)``."""
+        return np.asarray(1.0 / (1.0 + self.covered + beta @ self.genes))
+
+    def at(self, inverse: Array) -> tuple[float, Array]:
+        """``R(all) − R`` and ``−Σ_p w_p s_ip/(1 + T_p)``."""
+        missing = self.weights @ (np.log1p(self.total) + np.log(inverse))
+        return float(missing), -self.genes @ (self.weights * inverse)
+
+    def curvature(self, inverse: Array) -> Array:
+        """``Σ_p w_p s_ip s_jp/(1 + T_p)²``."""
+        return np.asarray((self.genes * (self.weights * inverse**2)) @ self.genes.T)
+
+    def along(self) -> Array:
+        """What is missing while the genes enter."""
+        totals = np.cumsum(np.vstack([self.covered, self.genes]), axis=0)
+        return np.asarray((np.log1p(self.total) - np.log1p(totals)) @ self.weights)
+
+    def losses(self) -> Array:
+        """``−Σ_p w_p log(1 − s_ip/(1 + T_p))``, where all are measured."""
+        return -self.gains(-self.inverse(np.ones(len(self.genes))))
+
+    def gains(self, inverse: Array) -> Array:
+        """``Σ_p w_p log(1 + s_ip/(1 + T_p))``, what each gene would add."""
+        shares = self.genes * inverse
+        return np.asarray(np.log1p(shares, out=shares) @ self.weights)
+
+    def changes(self, inverse: Array, leaving: Index) -> tuple[Array, Array, Array]:
+        """As of F, one gene that leaves after another."""
+        losses, without = -self.only(leaving).gains(-inverse)[:, None], 1.0 / inverse
+        again = [self.gains(1.0 / (without - self.genes[gene])) for gene in leaving]
+        return losses, self.gains(inverse), np.reshape(again, (len(leaving), -1))
+
 
 def evaluate(blocks: Sequence[Block], beta: Array) -> tuple[float, Array, list[Array]]:
     """``F(β)`` and its gradient over all sets of cells, and E of each."""
     value, gradient, inverses = 0.0, np.zeros(len(beta)), []
     for block in blocks:
         inverse = block.inverse(beta)
-        weighted = block.genes @ (inverse * np.sqrt(block.weights))
-        value += float(block.weights @ np.diag(inverse))
-        gradient -= np.einsum("ij,ij->i", weighted, weighted)
+        of_block, slopes = block.at(inverse)
+        value, gradient = value + of_block, gradient + slopes
         inverses.append(inverse)
     return value, gradient, inverses
 

@@ -87,10 +87,6 @@ class Posterior:
         """
         return np.asarray((directions @ self.covariances.T) ** 2 / self.unique)
 
-    def losses_by_axis(self) -> Array:
-        """By how much F grows along each eigenvector of W without each gene, shape (n_panel, r)."""
-        return np.asarray(self.covariances**2 * self.weights / self.unique[:, None])
-
 
 class MeasuredPanel:
     """The genes of a panel, and E once they are measured."""
@@ -104,7 +100,7 @@ class MeasuredPanel:
     @cached_property
     def posteriors(self) -> list[Posterior]:
         """E of each set of cells."""
-        return [Posterior(block.only(self.genes)) for block in self.criterion.blocks]
+        return [Posterior(block.only(self.genes)) for block in self.criterion.error_blocks]
 
     def supports(self, codes: Sequence[Index], n_labels: int) -> Array:
         """Return the share of each gene's contribution that falls on each label's cells.
@@ -152,7 +148,7 @@ class MeasuredPanel:
 
         One array per set of cells, shape (len(panel), r), in the order of ``Block.weights``.
         """
-        losses = [posterior.losses_by_axis() for posterior in self.posteriors]
+        losses = [of.covariances**2 * of.weights / of.unique[:, None] for of in self.posteriors]
         total = sum(of_set.sum(axis=1) for of_set in losses)
         return [of_set / np.where(total > 0, total, 1.0)[:, None] for of_set in losses]
 
@@ -166,11 +162,12 @@ class MeasuredPanel:
                 if mu > _ROUNDING * values[-1]:  # W of labels has few axes
                     along = posterior.covariance @ (root * v) / np.sqrt(mu)
                     axes.append((float(mu), number, along))
-        total = float(sum(errors_along(block)[-1] for block in self.criterion.on(self.genes)))
+        blocks = self.criterion.error_blocks
+        total = float(sum(errors_along(block.only(self.genes))[-1] for block in blocks))
         axes.sort(key=lambda axis: -axis[0])
         largest = []
         for mu, number, along in axes[:n_axes]:
-            genes, cells = self.criterion.blocks[number].genes @ along, self.criterion.cells(number)
+            genes, cells = blocks[number].genes @ along, self.criterion.cells(number)
             sign = 1.0 if genes[np.argmax(np.abs(genes))] >= 0 else -1.0
             largest.append(Axis(number, mu / total, sign * genes, sign * (cells @ along)))
         return largest
@@ -184,11 +181,7 @@ class MeasuredPanel:
         shares = []
         for number, posterior in enumerate(self.posteriors):
             cells = self.criterion.cells(number)
-            error = np.empty(len(cells))
-            for begin in range(0, len(cells), _ROWS):
-                block = cells[begin : begin + _ROWS]
-                of_block = np.einsum("ij,ij->i", block @ posterior.covariance, block)
-                error[begin : begin + _ROWS] = of_block
+            error = np.einsum("ij,ij->i", cells @ posterior.covariance, cells)
             shares.append(error / (np.einsum("ij,ij->i", cells, cells).sum() / max(len(cells), 1)))
         return shares
 
@@ -222,12 +215,13 @@ class MeasuredPanel:
         """Return by how much F grows without genes i, a column, by how much it falls with every
         gene j, and by how much it falls again with j once i left.
         """
-        blocks = list(zip(self.criterion.blocks, self.posteriors, strict=True))
-        changes = (_changes(block, posterior, leaving) for block, posterior in blocks)
+        every = np.ones(len(self.genes))
+        blocks = [(block, block.only(self.genes).inverse(every)) for block in self.criterion.blocks]
+        changes = (block.changes(inverse, leaving) for block, inverse in blocks)
         if not self.criterion.worst:
             losses, gains, instead = _merged(np.add, changes)
             return losses, gains, instead
-        each = [block.weights @ np.diag(posterior.covariance) for block, posterior in blocks]
+        each = [block.at(inverse)[0] for block, inverse in blocks]
         levels = np.array(each) - self.criterion.floors
         errors = (
             (level, level + loss, level - gain, level + loss - again)
@@ -245,22 +239,6 @@ class MeasuredPanel:
         shape = (self.criterion.n_genes, self.criterion.n_genes)
         stored = np.ones(len(row), dtype=bool), (self.genes[row], substitute)
         return sparse.csr_array(stored, shape=shape)
-
-
-def _changes(block: Block, posterior: Posterior, leaving: Index) -> tuple[Array, Array, Array]:
-    """Return the terms of :meth:`MeasuredPanel._joined` of a set of cells: i leaves E, j enters."""
-    inverse = posterior.covariance
-    curved = (inverse * block.weights) @ inverse
-    g = block.genes[leaving]
-    u, v = g @ inverse, g @ curved
-    rest = 1.0 - np.sum(u * g, axis=1)[:, None]
-    loss = np.sum(v * g, axis=1)[:, None] / rest
-    covariances, bent = u @ block.genes.T, v @ block.genes.T
-    squares = covariances**2 / rest
-    lengths = np.einsum("ij,ij->i", block.genes @ inverse, block.genes)
-    gains = np.einsum("ij,ij->i", block.genes @ curved, block.genes)
-    bent = gains + 2.0 * covariances * bent / rest + loss * squares
-    return loss, gains / (1.0 + lengths), bent / (1.0 + lengths + squares)
 
 
 def _merged(join: np.ufunc, of_sets: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:

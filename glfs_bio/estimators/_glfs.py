@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .. import checks
 from ..cells.cells import build_cells, refuse_ignored
-from ..criterion.criterion import LabelsTerm, Target, ValuesTerm, expression_matrix
+from ..criterion.criterion import Target, TermOfCells, expression_matrix, label_matrix, value_matrix
 from ..data.matrix import RowMatrix
 from ..data.threads import few_threads
 from ..errors import InvalidValue
@@ -234,14 +234,14 @@ class GLFS(SelectorMixin, OfMatrices):  # type: ignore[misc]
         if self.preserve == "expression":
             return Target(((expression_matrix, 1.0),))
         if self.preserve == "labels":
-            return Target(((LabelsTerm(labels_of(self, y, n_cells)[0]), 1.0),))
+            return Target(((TermOfCells(labels_of(self, y, n_cells)[0], label_matrix), 1.0),))
         if y is None:
             raise no_target(self, self.preserve)
         check_consistent_length(np.empty(n_cells), y)
         numbers = np.asarray(y).reshape(n_cells, -1).astype(float)
         if np.isinf(numbers).any():
             raise InvalidValue("`y` has infinite values: make them NaN, or finite")
-        return Target(((ValuesTerm(numbers), 1.0),))
+        return Target(((TermOfCells(numbers, value_matrix), 1.0),))
 
     @property
     def method(self) -> Method:

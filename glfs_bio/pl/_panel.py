@@ -10,9 +10,8 @@ from anndata import AnnData
 
 from .. import checks, codec
 from .._anndata import columns, read, results
-from .._anndata.expression import OFF, Expression
+from .._anndata.expression import OFF, of_all_genes
 from ..data import threads
-from ..data.matrix import RowMatrix
 from ..measures.cells import coordinates, dense, evenly
 from ._figure import ABOVE, BLUE, SMALL, VERMILLION, colours, legend, name_rows, new_axes, plot
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
+    from .._anndata.expression import Expression
     from .._typing import Array, Index
 
 #: Most cells that are drawn, and that a UMAP is computed of: of more a sample, evenly over their
@@ -351,9 +351,8 @@ def dotplot(
     types = columns.labels(adata, labels)
     genes, layer = _genes_of(adata, key)
     genes = genes[:n_genes]
-    data = RowMatrix(read.columns(adata, adata.var_names.get_indexer(genes), layer), checked=True)
-    unit = read.unit_of_logarithms(adata, read.row_matrix(adata, layer))
-    table, profiles = by_type(Expression.of(data, types, unit=unit), genes)
+    rows = adata.var_names.get_indexer(genes)
+    table, profiles = by_type(of_all_genes(adata, types, layer, rows), genes)
     shares, means = profiles.shares[:, 1:], profiles.means[:, 1:]
     means = means - means.min(axis=1, keepdims=True)
     means = means / np.maximum(means.max(axis=1, keepdims=True), _TINY)

@@ -56,7 +56,7 @@ class Packed(Greedy):
         #: Whether an upper limit has kept out a gene that would have entered.
         self.held_back = False
         #: What gains less gains nothing.
-        self.nothing = _NOTHING * sum(float(block.weights.sum()) for block in problem.blocks)
+        self.nothing = _NOTHING * float(problem.errors(problem.fixed[:0])[0])
         self.grow(len(problem.fixed), among=problem.fixed)
 
     def measure(self, gene: int, sign: float = 1.0) -> None:
@@ -93,7 +93,7 @@ class Packed(Greedy):
         if not out.any() or (out & self._rows.within(self._used)).any():
             return None
         refused = self._rows.only(np.flatnonzero(out)).refused(self._used)
-        return self._rows.names[int(np.argmax(refused))]
+        return str(self._rows.names[np.argmax(refused)])
 
 
 def select_within(problem: Problem) -> Panel:

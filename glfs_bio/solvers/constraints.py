@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -36,6 +36,10 @@ _MOST_NAMED = 2
 _ROUGHLY = {"mip_rel_gap": 1e-2, "node_limit": 500}
 
 
+#: Fields of :class:`Rows` that have an entry per row.
+_OF_ROWS = ("lower", "upper", "limits", "names")
+
+
 class Row(NamedTuple):
     """One limit on a sum over the genes of a panel."""
 
@@ -60,8 +64,8 @@ class Rows:
     lower: Array
     upper: Array
     #: Of every row: the limit that asks for it, and what it is called in messages
-    limits: tuple[str, ...]
-    names: tuple[str, ...]
+    limits: NDArray[np.object_]
+    names: NDArray[np.object_]
     #: Factor of what each gene gains when genes are chosen, shape (n_genes,)
     priority: Array
     #: Whether a budget is among the limits, which says how large a panel may be
@@ -79,7 +83,8 @@ class Rows:
         stored = np.concatenate([np.empty(0), *values]), places
         matrix = sparse.csr_array(stored, shape=(len(limits), n_genes))
         priority = np.ones(n_genes) if priority is None else priority
-        return cls(matrix, np.array(lower), np.array(upper), limits, names, priority, budget)
+        texts, bounds = np.array([limits, names], dtype=object), np.array([lower, upper])
+        return cls(matrix, bounds[0], bounds[1], texts[0], texts[1], priority, budget)
 
     @property
     def n_genes(self) -> int:
@@ -98,14 +103,10 @@ class Rows:
 
     def with_rows(self, more: Rows) -> Rows:
         """Return the same limits and more."""
-        return replace(
-            self,
-            matrix=sparse.csr_array(sparse.vstack([self.matrix, more.matrix], format="csr")),
-            lower=np.append(self.lower, more.lower),
-            upper=np.append(self.upper, more.upper),
-            limits=self.limits + more.limits,
-            names=self.names + more.names,
-        )
+        matrix = sparse.csr_array(sparse.vstack([self.matrix, more.matrix], format="csr"))
+        pairs = {name: (getattr(self, name), getattr(more, name)) for name in _OF_ROWS}
+        of_rows: dict[str, Any] = {name: np.concatenate(both) for name, both in pairs.items()}
+        return replace(self, matrix=matrix, **of_rows)
 
     @property
     def allowed(self) -> Mask:
@@ -162,14 +163,8 @@ class Rows:
     def subset(self, rows: Sequence[int] | Index) -> Rows:
         """Return some of the limits, by their rows."""
         rows = np.asarray(rows, dtype=np.intp)
-        return replace(
-            self,
-            matrix=self.matrix[rows],
-            lower=self.lower[rows],
-            upper=self.upper[rows],
-            limits=tuple(self.limits[row] for row in rows),
-            names=tuple(self.names[row] for row in rows),
-        )
+        of_rows: dict[str, Any] = {name: getattr(self, name)[rows] for name in _OF_ROWS}
+        return replace(self, matrix=self.matrix[rows], **of_rows)
 
     def remaining(self, inside: Index) -> Rows:
         """Return what the limits leave beside some genes."""

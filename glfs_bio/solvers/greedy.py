@@ -8,6 +8,7 @@ gene i would gain is known for all, at the cost of one product of the genes with
     ===========  =======================  ======================================
     trace        Tr(W E) falls            ``g_iᵀ E W E g_i / (1 + g_iᵀ E g_i)``
     determinant  log det(I + A') grows    ``log(1 + g_iᵀ E g_i)``
+    evidence     R grows                  ``Σ_p w_p log(1 + s_ip/(1 + T_p))``
     ===========  =======================  ======================================
 
 Over several sets of cells errors add up, or the largest counts (:mod:`~glfs_bio.criterion.error`).
@@ -20,17 +21,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..criterion.error import Evidence
 from .panel import Certificates, Panel, in_order
 from .relaxation import relax_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from .._typing import Array, Index
     from ..criterion.error import Block, Largest
     from .panel import Problem
 
 log = logging.getLogger(__name__)
+
+#: What preferred genes may cost, as a share of what panels without them preserve.
+_COST = 0.002
 
 
 class Greedy:
@@ -47,7 +54,8 @@ class Greedy:
         across: Largest | None = None,
         alike: Iterable[Index] = (),
     ) -> None:
-        self._genes = [block.genes for block in blocks]
+        self._evidence = [block for block in blocks if isinstance(block, Evidence)]
+        self._genes = [] if self._evidence else [block.genes for block in blocks]
         #: E and E W E of each set of cells
         self._inverses = [block.inverse(np.zeros(len(block.genes))) for block in blocks]
         both = zip(blocks, self._inverses, strict=True)
@@ -57,11 +65,16 @@ class Greedy:
         self._curved = self._forms(self._curved_inverses)
         self._criterion = criterion
         self._across = across
+        #: No gene gains more: what it adds to R never grows while others enter (Minoux 1978)
+        self._most = self.waiting
         #: Whether each gene could still enter, shape (n_genes,)
         self.can_enter = np.ones(len(blocks[0].genes), dtype=bool)
         self._alike = {int(gene): genes for genes in alike for gene in genes}
         #: Genes like one that is in, which enter last
         self.barred = np.zeros_like(self.can_enter)
+        #: Genes that enter first where the first 1, 2, … gain enough with them
+        self.preferred = np.zeros_like(self.can_enter)
+        self.enough = np.full(len(self.can_enter), np.inf)
         #: Genes in the order in which they entered
         self.picked: list[int] = []
         #: What each of them gained
@@ -74,15 +87,32 @@ class Greedy:
             allowed &= np.isin(np.arange(len(allowed)), among)
         while len(self.picked) < n_genes and allowed.any():
             first = allowed & ~self.barred if among is None else allowed
-            gains = np.where(first if first.any() else allowed, self.waiting, -np.inf)
-            gene = int(np.argmax(gains))
+            candidates = first if first.any() else allowed
+            is_lazy = self._evidence and not self.preferred.any()
+            gains = self._waiting_first(candidates) if is_lazy else self.waiting
+            gains = np.where(candidates, gains, -np.inf)
+            is_enough = self.preferred & (sum(self.gains) + gains >= self.enough[len(self.picked)])
+            gene = int(np.argmax(np.where(is_enough, gains, -np.inf) if is_enough.any() else gains))
             self.picked.append(gene)
             self.gains.append(float(gains[gene]))
             self.measure(gene)
             allowed &= self.can_enter
 
+    def _waiting_first(self, among: NDArray[np.bool_]) -> Array:
+        """What genes would gain next in R, or more: exact for the one of some that gains most."""
+        gene, last = -1, -2
+        while gene != last:
+            gene, last = int(np.argmax(np.where(among, self._most, -np.inf))), gene
+            self._most[gene] = self._by_evidence(np.array([gene]))[0]
+        return self._most
+
+    def _by_evidence(self, genes: Index | slice) -> Array:
+        """What some genes would add to R."""
+        both = zip(self._evidence, self._inverses, strict=True)
+        return np.asarray(sum(block.only(genes).gains(inverse) for block, inverse in both))
+
     def _forms(self, matrices: list[Array]) -> Array:
-        both = zip(self._genes, matrices, strict=True)
+        both = zip(self._genes, matrices, strict=False)  # evidence has no forms
         return np.array([np.einsum("ij,ij->i", genes @ matrix, genes) for genes, matrix in both])
 
     def measure(self, gene: int, sign: float = 1.0) -> None:
@@ -92,7 +122,9 @@ class Greedy:
         self.can_enter[gene] = sign < 0
         if gene in self._alike:
             self.barred[self._alike[gene]] = True
-        changes = np.empty(len(self._genes))
+        changes = np.empty(len(self._inverses))
+        for k, block in enumerate(self._evidence):
+            self._inverses[k] = 1.0 / (1.0 / self._inverses[k] + sign * block.genes[gene])
         for k, genes in enumerate(self._genes):
             g = genes[gene]
             u, v = self._inverses[k] @ g, self._curved_inverses[k] @ g
@@ -112,6 +144,8 @@ class Greedy:
         """What each gene would gain next, shape (n_genes,)."""
         if self._criterion == "determinant":
             return np.asarray(sum(np.log1p(self._lengths)))
+        if self._evidence:
+            return self._by_evidence(slice(None))
         gains = self._curved / (1.0 + self._lengths)
         joined = gains.sum(axis=0) if self._across is None else -self._across.moved(-gains)
         return np.asarray(joined)
@@ -131,11 +165,17 @@ def select(problem: Problem) -> Panel:
     `preserved` is of all genes that were tried: more than the panel where no number is given.
     """
     fixed, n_genes = problem.fixed, problem.n_genes
+    most = max(min(LARGEST, len(problem.genes)), len(fixed)) if n_genes is None else n_genes
     alike = [np.searchsorted(problem.genes, genes) for genes in problem.alike.values()]
     greedy = Greedy(problem.blocks, across=problem.criterion.across(), alike=alike)
     greedy.grow(len(fixed), among=fixed)
-    most = max(min(LARGEST, len(problem.genes)), len(fixed))
-    greedy.grow(most if n_genes is None else n_genes)
+    greedy.grow(most)
+    if problem.preferred is not None and problem.preferred.any():
+        enough = (1.0 - _COST) * np.cumsum(greedy.gains)
+        greedy = Greedy(problem.blocks, across=problem.criterion.across(), alike=alike)
+        greedy.preferred, greedy.enough[: len(enough)] = problem.preferred[problem.genes], enough
+        greedy.grow(len(fixed), among=fixed)
+        greedy.grow(most)
     preserved = problem.criterion.preserved(problem.genes[greedy.picked])
     n_selected = fewest_genes(preserved, len(fixed)) if n_genes is None else n_genes
     return certified(problem, greedy, preserved, n_selected, n_selected)

@@ -60,6 +60,8 @@ class Problem:
     included: NDArray[np.bool_]
     #: What a panel should preserve, of all genes; it comes with the structure of the cells.
     criterion: Criterion = None  # type: ignore[assignment]
+    #: Whether each gene is taken where better ones preserve little more; None: no gene is.
+    preferred: NDArray[np.bool_] | None = None
     #: Limits on the panel, over all genes; None: there are none.
     limits: Rows | None = None
     #: What the target platform is to the genes.

@@ -79,7 +79,7 @@ class Search:
         self.size, self.n_genes = min(size, rows.n_genes), rows.n_genes
         self.polytope = Polytope.of(rows, self.size)
         #: F without genes, and what of it is rounding
-        self.start = sum(float(block.weights.sum()) for block in blocks)
+        self.start = self.value(panel[:0])
         self.safe = ROUNDING * self.start
         #: The best panel known, and F of it
         self.panel = np.sort(panel)
@@ -297,8 +297,7 @@ def best(problem: Problem) -> Panel:
     """
     time_limit, tolerance = problem.time_limit, problem.tolerance
     until = np.inf if time_limit is None else time.monotonic() + time_limit
-    is_limited = problem.limits is not None
-    panel = select_within(problem) if is_limited else select(problem)
+    panel = select(problem) if problem.limits is None else select_within(problem)
     order, certificates = panel.order[: panel.n_selected], panel.certificates
     n_fixed = len(problem.fixed)
     if certificates is None or n_fixed == len(order):

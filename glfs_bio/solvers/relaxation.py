@@ -121,7 +121,7 @@ def relax(
     least = point.bound.least(size)
     lower[-1] = least if size > n_sizes else max(lower[-1], least)
     holding, lacking = point.bound.of_genes(size)
-    weights = np.where(gradient < 0.0, without_zeros(point.beta), 0.0)
+    weights = np.where((gradient < 0.0) & (point.beta > _NOTHING), point.beta, 0.0)
     return Relaxation(lower, weights, holding, lacking)
 
 
@@ -287,7 +287,7 @@ def _interior(
         measure = _CENTRE * (prices @ slack + lower @ beta + upper @ (1.0 - beta))
         measure /= len(most) + 2 * n_genes
         pull = prices / slack
-        curvature = sum(map(Block.curvature, blocks, inverses))
+        curvature = sum(block.curvature(e) for block, e in zip(blocks, inverses, strict=True))
         system = curvature + (matrix.T * pull) @ matrix
         np.einsum("ii->i", system)[:] += lower / beta + upper / (1.0 - beta)
         residual = measure / beta - measure / (1.0 - beta) - gradient

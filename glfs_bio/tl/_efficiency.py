@@ -10,15 +10,17 @@ from scipy.stats import norm
 
 from .. import checks
 from .._anndata import columns, read
+from .._anndata.expression import Expression
 from .._anndata.platform import signal_of
 from ..errors import InvalidValue, naming, short
+from ..labels import Labels
 from ..options import public
 from ..vendors.forecast import INTERVAL, Means, estimated, off_target
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from .._typing import Array, Index, Matrix
+    from .._typing import Index
 
 #: Least number of genes and, for off-target shares, of types that both have.
 _FEWEST_GENES, _FEWEST_TYPES = 3, 3
@@ -129,14 +131,7 @@ def _types(reference: AnnData, spatial: AnnData, labels: str | None) -> tuple[li
 
 def _means(adata: AnnData, genes: pd.Index, types: Index, n_types: int, layer: str) -> Means:
     """Return mean counts of genes over the cells of each type, and their variances."""
-    of_type = (types[:, None] == np.arange(n_types)).astype(float)
-    sums, _ = read.counts(adata, layer).sweep(_sums, of_type)
-    rows, n_cells = adata.var_names.get_indexer(genes), of_type.sum(axis=0)
-    means, second = (np.asarray(moment)[rows].T / n_cells[:, None] for moment in sums)
-    return Means(means, second - means**2, n_cells)
-
-
-def _sums(block: Matrix, rows: slice, of_type: Array) -> tuple[tuple[Array, Array], Matrix]:
-    """Return sums over the cells of each type, and of squares."""
-    cells = of_type[rows]
-    return (block.T @ cells, (block * block).T @ cells), None
+    counts = Expression.of(read.counts(adata, layer), Labels(types, np.arange(n_types)))
+    counts = counts.only(adata.var_names.get_indexer(genes))
+    means, squares = counts.means[:, 1:].T, counts.squares[:, 1:].T
+    return Means(means, squares - means**2, counts.sizes[1:])

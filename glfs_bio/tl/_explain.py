@@ -93,8 +93,9 @@ def explain_panel(
     ``.uns[key_added]["table"]`` : DataFrame, one row per gene in the order of the panel
         - ``gene``: name of the gene
         - ``role``: what it does for the panel: ``marker of`` a label, as ``per_type`` of
-          :class:`~glfs_bio.Limits` counts markers; ``separates`` two labels; else ``axis``, which
-          follows; or ``adds nothing``.  Genes that had to be in are ``must-have``.
+          :class:`~glfs_bio.Limits` counts markers; ``separates`` two labels; ``highest in`` one;
+          without labels ``axis``, which follows; or ``adds nothing``.  Genes that had to be in are
+          ``must-have``.
         - ``expressed``: share of all cells that express it; NaN if the matrix has negative values
         - ``expressed_in``: with `labels`, those of which at least 10 % of the cells express it, the
           largest share first, with the mean there compared with all other cells
@@ -182,17 +183,16 @@ def explain_panel(
     with few_threads(subject.basis.criterion.rank):
         substitutes, lost = find_substitutes(adata, subject, barred, n_substitutes)
         axis, axis_share = _axes(subject.measured, names)
-        preserved = subject.preserved
         roles = [f"axis {title}" for title in axis]
         if groups is not None:
             of_sets = [groups.codes[cells] for cells in subject.basis.structure.rows]
             pairs = subject.measured.pairs(of_sets, len(groups.names))
-            roles = [_role(k, pairs, where) or role for k, role in enumerate(roles)]
+            roles = [_role(gene, pairs, where) for gene in range(len(of_panel))]
     needless = adds_nothing(subject.losses)
     best = substitutes[substitutes["rank"] == 1].drop(columns="rank")
     table = pd.DataFrame({"gene": of_panel, "role": np.where(needless, "adds nothing", roles)})
     table.loc[is_must_have, "role"] = f"{MUST_HAVE}, " + table["role"]
-    table = table.assign(**_expressed(where), preserved=preserved, loss=subject.losses)
+    table = table.assign(**_expressed(where), preserved=subject.preserved, loss=subject.losses)
     table = table.assign(axis=axis, axis_share=axis_share).merge(best, how="left", on="gene")
     table["substitute"] = table["substitute"].fillna("")
     table["acceptable"] = table["acceptable"].eq(True)
@@ -243,13 +243,15 @@ def certified(states: pd.Series, must_have: NDArray[np.bool_]) -> NDArray[Any]:
 
 
 def _role(gene: int, pairs: Pairs, where: Expression) -> str:
-    """Return the label that a gene is a marker of, or the two it separates most, or ``""``."""
+    """Return the label that a gene marks, else the two it separates most, else where it is most."""
     if where.marker_of(gene):
         return f"marker of {where.marker_of(gene)}"
     work = np.nan_to_num(pairs.work[:, gene])
     pair = int(work.argmax())
     first, second = where.labels[pairs.first[pair]], where.labels[pairs.second[pair]]
-    return f"separates {first} from {second}" if work[pair] >= expression.LEAST else ""
+    if work[pair] >= expression.LEAST:
+        return f"separates {first} from {second}"
+    return f"highest in {where.labels[where.means[gene, 1:].argmax()]}"
 
 
 def _supports(shares: Array, where: Expression) -> NDArray[Any]:
@@ -277,7 +279,7 @@ def _pairs(pairs: Pairs, genes: Array, labels: Array) -> pd.DataFrame:
 def _axes(measured: MeasuredPanel, names: Array) -> tuple[list[str], Array]:
     """Return the axis with the largest contribution of each gene, named by genes, and its share."""
     shares = np.hstack(measured.losses_by_axis())
-    of_genes = np.hstack([block.genes for block in measured.criterion.blocks])
+    of_genes = np.hstack([block.genes for block in measured.criterion.error_blocks])
     largest = shares.argmax(axis=1)
     titles = {
         axis: "/".join(names[np.argsort(-np.abs(of_genes[:, axis]))[:_NAMED_BY]])

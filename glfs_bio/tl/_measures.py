@@ -260,8 +260,7 @@ class Evaluation:
         if len(structure.rows) > 1:
             shares = criterion.preserved_in_sets(prefix.genes)[-1]
             for cells, share in zip(structure.sets, shares, strict=True):
-                reading = {"all_genes": 1.0, "reading": cells.label}
-                rows.append(row("preserved_in_batch", share, **reading))
+                rows.append(row("preserved_in_batch", share, all_genes=1.0, reading=cells.label))
         if detection.varies:
             low, high = forecasts.ends(self.on_platform.preserved_in_draws(prefix.genes))
             preserved = self.on_platform.preserved(prefix.genes)[-1]

@@ -247,11 +247,10 @@ def find_substitutes(
         for row, gene in enumerate(genes):
             rest = used - rows.sums([gene])
             score[row, ~(rows.within(rest) & rows.meets_lower(rest))] = -np.inf
-    names_of_genes = adata.var_names.to_numpy()
     order = np.argsort(-score, axis=1, kind="stable")[:, :n]
     leaves, rank = np.nonzero(np.isfinite(np.take_along_axis(score, order, axis=1)))
     comes = order[leaves, rank]
-    pairs = {"gene": names_of_genes[genes[leaves]], "substitute": names_of_genes[comes]}
+    pairs = {"gene": adata.var_names[genes[leaves]], "substitute": adata.var_names[comes]}
     table = pd.DataFrame(pairs | {"rank": rank + 1, "substitution_score": score[leaves, comes]})
     table["acceptable"] = table["substitution_score"] >= MIN_SCORE
     return table.assign(loss_with_substitute=lost[leaves, comes]), lost

@@ -183,6 +183,9 @@ IN = {
     "dissociation": "FOS Fos JUNB EGR1 HSPA1A Cyr61 CCN1 Ccrn4l NOCT MT2A Mt1 H3F3B H3-3B",
     "housekeeping": "EEF1A1 NACA GAPDH FTL FTH1 TMSB4X ACTB B2M Gapdh Ftl1 Eef1a1 ENSG00000111640",
     "proliferation": "MKI67 TOP2A PCNA CCNB1 CCNA2 TK1 PCLAF KIAA0101 Mki67 H2AZ1 H2AFZ STMN1",
+    "cytoskeleton": "ACTB ACTG1 ACTA2 TUBB TUBA1B Tubb5 TMSB4X TMSB10 CFL1 PFN1 ARPC2 Actb",
+    "translation": "EEF1A1 EEF2 EIF1 EIF4A1 EIF2S3X Eif3e EEF1A1P5 NACA TPT1 PABPC1",
+    "common_markers": "CD8A Cd8a CD4 IL7R GZMK MS4A1 LYZ Gad1 SLC17A7 EPCAM PECAM1",
     "controls": "Blank-0 BLANK_0006 blank001 Blank.12 notarget1 NoTarget-002 NegPrb1 NegPrb10 "
     "Negative3 NegControlProbe_00042 NegControlCodeword_0500 NegProbe-WTX antisense_PROKR2 "
     "UnassignedCodeword_0001 DeprecatedCodeword_0321 Intergenic_Region_12 SystemControl12 "
@@ -202,6 +205,9 @@ OUT = {
     "dissociation": "GAPDH FOSL1 MT1X",
     "housekeeping": "MALAT1 CD3D LYZ CD74 HLA-DRA INS IL7R Ptprc",
     "proliferation": "GAPDH MYC CCND1 CDKN1A CD3D Hmga2",
+    "cytoskeleton": "ACTN4 ACTL6A TUBGCP2 TUBD1 PFN1P2 CFLAR TMSB15B-AS1",
+    "translation": "EIF2AK2 EIF4EBP1 EEF1AKMT1 EEF2K EIF1AD EEF1A1-AS1 MTIF2",
+    "common_markers": "CD47 GAPDH MALAT1 RPS3",
     "controls": "NEGR1 BLNK ERCC1 ERCC6L2 NOTCH1 FOXP3-AS1 DEPDC1 POSTN NEGATIVE CTRL ANTXR1",
 }
 

@@ -184,27 +184,6 @@ def test_a_fault_of_its_cells_is_not_one_of_the_data(counts):
     assert not len(here.var.columns)
 
 
-def test_labels_on_an_instrument_come_with_the_structure(counted):
-    """Labels alone tell what tells types apart in the reference; weights say otherwise."""
-    instrument = Platform("imager")
-    for key, preserve in (
-        ("plain", LABELS),
-        ("halves", {LABELS: 1, "structure": 1}),
-        ("alone", {LABELS: 1}),
-    ):
-        pp.select_genes(counted, 10, preserve=preserve, platform=instrument, key_added=key)
-    assert chosen(counted, "plain") == chosen(counted, "halves") != chosen(counted, "alone")
-    assert set(request_of(counted, "plain").preserve) == {LABELS, "structure"}
-    signal = pd.DataFrame({"efficiency": 1.0, "signal": 1.0}, counted.var_names)
-    for seen, expected in (
-        (Platform("imager", efficiency=counted[::2].copy()), {LABELS}),
-        (Platform(efficiency=signal), {LABELS}),
-        (Platform(efficiency=counted[:150].copy()), {LABELS, "structure"}),
-    ):
-        pp.select_genes(counted, 10, preserve=LABELS, platform=seen)
-        assert set(request_of(counted, "glfs").preserve) == expected
-
-
 def test_only_genes_with_probes_are_selected(counted, tmp_path):
     pp.select_genes(counted, 10)
     best = chosen(counted)

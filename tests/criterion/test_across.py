@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 
 from glfs_bio.cells.cells import StructureSpec, build_cells
-from glfs_bio.criterion.criterion import Criterion, LabelsTerm, OnPlatform, Target
+from glfs_bio.criterion.criterion import Criterion, OnPlatform, Target, TermOfCells, label_matrix
 from glfs_bio.criterion.error import Largest
 from glfs_bio.criterion.platform import Detection
 
@@ -57,8 +57,8 @@ def test_it_is_bounded_by_brute_force(problems):
 
 def test_a_batch_without_anything_of_it_does_not_count(problems):
     """Labels that one batch has not: the other alone is looked at."""
-    known = Target(((LabelsTerm(np.repeat([0, 1, 2], 20)), 1.0),))
-    unknown = Target(((LabelsTerm(np.full(60, -1)), 1.0),))
+    known = Target(((TermOfCells(np.repeat([0, 1, 2], 20), label_matrix), 1.0),))
+    unknown = Target(((TermOfCells(np.full(60, -1), label_matrix), 1.0),))
     both = Criterion(problems, [known, unknown], worst=True)
     alone = Criterion(problems[:1], [known])
     order = np.array([3, 0, 7])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from all_panels import greedy_panel
 
-from glfs_bio.criterion.criterion import Criterion, LabelsTerm, OnPlatform, Target
+from glfs_bio.criterion.criterion import Criterion, OnPlatform, Target, TermOfCells, label_matrix
 from glfs_bio.criterion.platform import Detection
 
 EVERY = np.arange(12)
@@ -25,7 +25,10 @@ def test_none_fails_or_all_do(criterion):
 
 
 def test_draws_keep_the_target_and_lengthen_genes_as_they_see_them(problems):
-    targets = [Target(((LabelsTerm(np.arange(len(cells.basis)) % 3), 1.0),)) for cells in problems]
+    targets = [
+        Target(((TermOfCells(np.arange(len(cells.basis)) % 3, label_matrix), 1.0),))
+        for cells in problems
+    ]
     detection = Detection(np.linspace(0.2, 2.0, 12), spread=np.full(12, 0.5))
     criterion = Criterion(problems, targets, instrument=detection)
     drawn = OnPlatform(criterion, detection, n_draws=3)

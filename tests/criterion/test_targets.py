@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from refusals import refused
@@ -11,12 +13,13 @@ from glfs_bio.criterion.criterion import (
     NOISE_OF_CELLS,
     POWER,
     Criterion,
-    GenesTerm,
-    LabelsTerm,
     Target,
-    ValuesTerm,
+    TermOfCells,
     expression_matrix,
+    genes_matrix,
+    label_matrix,
     structure_matrix,
+    value_matrix,
 )
 from glfs_bio.errors import InvalidValue
 
@@ -84,7 +87,7 @@ def test_labels(problems, cells, criterion_of, is_definition):
                 total = total + np.outer(apart, apart)
         matrices.append(power(total, POWER))
     for codes in (CODES, np.array([7, 2, 40])[CODES]):
-        is_definition(criterion_of(LabelsTerm(codes)), matrices, NOISE_OF_CELLS)
+        is_definition(criterion_of(TermOfCells(codes, label_matrix)), matrices, NOISE_OF_CELLS)
 
 
 def test_values(problems, cells, criterion_of, is_definition):
@@ -96,7 +99,7 @@ def test_values(problems, cells, criterion_of, is_definition):
         centred = values[part] - values[part].mean(axis=0)
         seen = z.T @ (centred / np.linalg.norm(centred, axis=0))
         matrices.append(power(seen @ seen.T, POWER))
-    is_definition(criterion_of(ValuesTerm(values)), matrices, NOISE_OF_CELLS)
+    is_definition(criterion_of(TermOfCells(values, value_matrix)), matrices, NOISE_OF_CELLS)
 
 
 def test_genes_and_structure(problems, criterion_of, is_definition, above_noise):
@@ -110,7 +113,9 @@ def test_genes_and_structure(problems, criterion_of, is_definition, above_noise)
         structure = in_units @ basis * np.sqrt(kappa)
         few, every = genes[some].T @ genes[some], power(structure.T @ structure, POWER)
         matrices.append(3.0 * few / np.trace(few) + every / np.trace(every))
-    is_definition(criterion_of((GenesTerm(some), 3.0), structure_matrix), matrices, NOISE)
+    is_definition(
+        criterion_of((partial(genes_matrix, some), 3.0), structure_matrix), matrices, NOISE
+    )
 
 
 def test_expression(problems, criterion_of, is_definition):
@@ -137,8 +142,8 @@ def test_a_weight_of_two_is_two_cells(problems, above_noise):
     np.testing.assert_allclose(matrix, expected / np.trace(expected), atol=1e-12)
 
 
-OF_CELLS = LabelsTerm(CODES), ValuesTerm(CODES[:, None] * 1.0)
-OF_GENES = structure_matrix, expression_matrix, GenesTerm(np.array([0, 2]))
+OF_CELLS = TermOfCells(CODES, label_matrix), TermOfCells(CODES[:, None] * 1.0, value_matrix)
+OF_GENES = structure_matrix, expression_matrix, partial(genes_matrix, np.array([0, 2]))
 
 
 @pytest.mark.parametrize("term", [*OF_CELLS, *OF_GENES], ids=lambda term: type(term).__name__)
@@ -154,8 +159,11 @@ def test_cells_without_a_label_or_number_count_for_nothing(criterion_of):
     known = np.arange(60) % 3 > 0
     values = CODES[:, None] * 1.0
     for unknown, every in (
-        (LabelsTerm(np.where(known, CODES, -1)), LabelsTerm(CODES)),
-        (ValuesTerm(np.where(known[:, None], values, np.nan)), ValuesTerm(values)),
+        (TermOfCells(np.where(known, CODES, -1), label_matrix), TermOfCells(CODES, label_matrix)),
+        (
+            TermOfCells(np.where(known[:, None], values, np.nan), value_matrix),
+            TermOfCells(values, value_matrix),
+        ),
     ):
         ignored = criterion_of(every, weights=known.astype(float))
         errors = criterion_of(unknown).errors(PANEL)
@@ -165,8 +173,10 @@ def test_cells_without_a_label_or_number_count_for_nothing(criterion_of):
 def test_a_set_of_cells_without_any_of_it_is_left_out(problems, cells, criterion_of):
     """With one label in it, or no cell that has one."""
     codes = np.where(np.isin(np.arange(60), cells[0]), CODES, -1)
-    alone = Criterion(problems[:1], [Target(((LabelsTerm(codes), 1.0),)).rows(cells[0])])
-    errors = criterion_of(LabelsTerm(codes)).errors(PANEL)
+    alone = Criterion(
+        problems[:1], [Target(((TermOfCells(codes, label_matrix), 1.0),)).rows(cells[0])]
+    )
+    errors = criterion_of(TermOfCells(codes, label_matrix)).errors(PANEL)
     np.testing.assert_allclose(errors, alone.errors(PANEL), rtol=1e-12)
     with refused(InvalidValue, "preserve"):
-        criterion_of(LabelsTerm(np.zeros(60, int)))
+        criterion_of(TermOfCells(np.zeros(60, int), label_matrix))

@@ -43,6 +43,7 @@ PARAMETERS = {
         InvalidType: [1.5, np.array("CD3D")],
         NotFound: ["tcrr", "ribosmal", "^MT-", re.compile("^nope$")],
     },
+    "prefer": {InvalidType: [1.5, np.array("CD3D")]},
     "ignore": {InvalidValue: [re.compile("")], InvalidType: [1.5], NotFound: ["nope"]},
     "limits": {InvalidType: [{"budget": 1}]},
     "platform": {InvalidType: [0.1]},
