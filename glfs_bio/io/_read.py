@@ -40,6 +40,7 @@ _NOISE = "(Variable|Observation) names are not unique|Suffix used"
 _NOISE += "|The default value for `spmatrix`"
 #: What may separate columns, by the ending.
 _SEPARATORS = {".csv": ",;", ".tsv": "\t", ".txt": "\t;,"}
+_ENDINGS = (*_HDF5, ".zarr", _MTX, *_SEPARATORS)
 #: What lines begin with that are not of the table.
 _COMMENTS = ("#", "!")
 #: How the first cell is headed above cells and genes, and what numbers, places or describes them.
@@ -149,8 +150,7 @@ def read_cells(
         elif ending in _HDF5:
             adata = _hdf5(path, backed=backed, modality=modality)
         else:
-            readable = quoted(*_HDF5, ".zarr", _MTX, *_SEPARATORS)
-            raise bad_file(path, f"has an unreadable ending: give a file {readable}, or a folder")
+            raise bad_file(path, f"must end with one of {quoted(*_ENDINGS)}, or be a folder")
         make_unique(adata, path)
     for matrix in (None if backed else adata.X, *map(adata.layers.get, read.layers(adata))):
         check_indices(matrix, "path", str(path))

@@ -411,9 +411,8 @@ def _by_type(
     of_type = table.columns_named(source, "type", type) or table.headed(sheets.HEADS["type"])[:1]
     of_genes = table.columns_named(source, "gene", gene) or _gene_columns(table, of_type)
     further = [at for at, head in enumerate(heads) if head and at not in of_genes]
-    others = {kind for head, kind in zip(heads, kinds, strict=True) if not head}
-    are_types = others <= {"nothing", "row numbers"}  # or the heads are a title
-    are_types &= not any(sheets.is_head(heads[at], _HEADS) for at in of_genes)
+    bare = {kinds[at] for at, head in enumerate(heads) if not head} - {"nothing", *sheets.NUMERIC}
+    are_types = not bare and not any(sheets.is_head(heads[at], _HEADS) for at in of_genes)
     if of_type and of_genes:
         label = ""
         for row in table.rows:
