@@ -31,7 +31,6 @@ log = logging.getLogger(__name__)
 
 _HDF5 = (".h5ad", ".h5", ".h5mu")
 _MTX, _MATRIX = ".mtx", re.compile(r".*matrix.*\.mtx(\.gz)?")
-_IDS = "gene_ids"
 #: Groups of a store with several AnnData: of MuData, and of SpatialData, new and old.
 _SEVERAL = ("mod", "tables", "table")
 #: What files with the names of a matrix have in their name where it has matrix.
@@ -41,6 +40,7 @@ _NOISE = "(Variable|Observation) names are not unique|Suffix used"
 _NOISE += "|The default value for `spmatrix`"
 #: What may separate columns, by the ending.
 _SEPARATORS = {".csv": ",;", ".tsv": "\t", ".txt": "\t;,"}
+_ENDINGS = (*_HDF5, ".zarr", _MTX, *_SEPARATORS)
 #: What lines begin with that are not of the table.
 _COMMENTS = ("#", "!")
 #: How the first cell is headed above cells and genes, and what numbers, places or describes them.
@@ -150,8 +150,7 @@ def read_cells(
         elif ending in _HDF5:
             adata = _hdf5(path, backed=backed, modality=modality)
         else:
-            readable = quoted(*_HDF5, ".zarr", _MTX, *_SEPARATORS)
-            raise bad_file(path, f"has an unreadable ending: give a file {readable}, or a folder")
+            raise bad_file(path, f"must end with one of {quoted(*_ENDINGS)}, or be a folder")
         make_unique(adata, path)
     for matrix in (None if backed else adata.X, *map(adata.layers.get, read.layers(adata))):
         check_indices(matrix, "path", str(path))
@@ -205,7 +204,7 @@ def _hdf5(path: Path, *, backed: bool, modality: str | None) -> ad.AnnData:
     import scanpy as sc
 
     adata = sc.read_10x_h5(path)
-    adata.var_names = np.where(adata.var_names == "", adata.var[_IDS], adata.var_names)
+    adata.var_names = np.where(adata.var_names == "", adata.var["gene_ids"], adata.var_names)
     return adata
 
 
@@ -247,7 +246,7 @@ def _mtx(path: Path) -> ad.AnnData:
     if all(map(is_id, symbols)) and not all(map(is_id, ids)):
         ids, symbols = symbols, ids
     names = symbols.where(symbols != "", ids).to_numpy()
-    var = pd.DataFrame({_IDS: ids.to_numpy()} if genes.shape[1] > 1 else {}, index=names)
+    var = pd.DataFrame({"gene_ids": ids.to_numpy()} if genes.shape[1] > 1 else {}, index=names)
     for side, kind in ((var.index, "genes"), (cells.iloc[:, 0], "cells")):
         if "" in set(side):
             raise bad_file(path, f"has a line without a name in {files[kind].name}")
@@ -340,8 +339,7 @@ def _parsed(path: Path, ending: str) -> tuple[str, list[str], list[str], Array]:
     The header is the first line that is no comment.  It has a name for every column, or one fewer,
     as R writes it, which is then ``""``.
     """
-    rows: list[str] = []
-    blocks: list[Array] = []
+    rows, blocks = list[str](), list[Any]()
     with sheets.opened(path) as file:
         lines = ((number, line.rstrip("\n")) for number, line in enumerate(file, start=1))
         of_table = (line for line in lines if line[1].strip() and line[1][0] not in _COMMENTS)

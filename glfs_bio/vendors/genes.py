@@ -208,8 +208,7 @@ def _chosen(path: str, sheet: sheets.Sheet) -> NDArray[np.bool_]:
                 if len(flags) > 1 or not is_chosen.any():
                     raise bad_file(path, f"has no one column of flags that selects genes ({head})")
                 break  # what is included beside what is selected is a part of it
-    if not is_chosen.all():
-        log.info(f"The panel of {path} is the {is_chosen.sum()} rows that a column selects.")
+    log.info(f"The panel of {path} is {is_chosen.sum()} rows of {len(is_chosen)}.")
     return is_chosen
 
 
@@ -311,7 +310,7 @@ def _genes(frame: pd.DataFrame) -> pd.DataFrame:
     return genes.drop_duplicates(ignore_index=True)
 
 
-_HEADS = (*sheets.HEADS["type"], *sheets.GENE_HEADS, *sheets.LIST_HEADS)
+_HEADS = (*sheets.HEADS["type"], *sheets.GENE_HEADS, *sheets.LIST_HEADS, _NUMBERED.pattern)
 #: Heads of genes that a type lacks.
 _LACKING = re.compile(r"(?i:(.*[\W_])?(neg|negative\w*|down\w*|low|absent|not)(?![^\W_]))")
 
@@ -412,7 +411,8 @@ def _by_type(
     of_type = table.columns_named(source, "type", type) or table.headed(sheets.HEADS["type"])[:1]
     of_genes = table.columns_named(source, "gene", gene) or _gene_columns(table, of_type)
     further = [at for at, head in enumerate(heads) if head and at not in of_genes]
-    are_types = all(heads[at] and not sheets.is_head(heads[at], _HEADS) for at in of_genes)
+    bare = {kinds[at] for at, head in enumerate(heads) if not head} - {"nothing", *sheets.NUMERIC}
+    are_types = not bare and not any(sheets.is_head(heads[at], _HEADS) for at in of_genes)
     if of_type and of_genes:
         label = ""
         for row in table.rows:
@@ -445,7 +445,7 @@ def _gene_columns(table: sheets.Sheet, of_type: list[int]) -> list[int]:
     if with_head:
         same = [at for at in with_head if table.plain[at] == table.plain[with_head[0]]]
         return same + [at for at in of_genes if at > same[0] and not table.heads[at]]
-    numbered = [at for at in columns if _NUMBERED.fullmatch(table.plain[at])]
+    numbered = [at for at, head in enumerate(table.plain) if _NUMBERED.fullmatch(head)]
     is_unclear = any(_LACKING.match(table.heads[at]) for at in of_genes)
     is_unclear |= len(of_type) > 0 and len(of_genes) > 1
     return numbered or ([] if is_unclear else of_genes)

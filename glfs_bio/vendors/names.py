@@ -314,8 +314,7 @@ class Resolver:
         if "species" in table:
             species = species or _most(table, names) or "human"
             table = of_species(table, species)
-        species = species or _most(nomenclature(), [*table["symbol"], *table["id"]])
-        self.species = full_name(species or "")
+        self.species = full_name(species or _most(nomenclature(), [*table["symbol"], *table["id"]]))
         self._names = nomenclature_of(self.species)
         #: Whether the table is one that was given, not all genes of the nomenclature
         self.is_list = genes is not None
@@ -441,9 +440,9 @@ def rows_by_key(*columns: tuple[str, ...]) -> dict[str, list[int]]:
     return dict(rows)
 
 
-def _most(genes: pd.DataFrame, names: Collection[str]) -> str | None:
-    """Return the species of most of the names, if it is that of a tenth of them."""
+def _most(genes: pd.DataFrame, names: Collection[str]) -> str:
+    """Return the species of most of the names, if it is that of a tenth of them, else ``""``."""
     spellings = {*names, *map(versionless, names)} - {""}
     is_named = genes["symbol"].isin(spellings) | genes["id"].isin(spellings)
     counts = genes.loc[is_named, "species"].value_counts()
-    return None if counts.empty or 10 * counts.iloc[0] < len(names) else str(counts.index[0])
+    return "" if counts.empty or 10 * counts.iloc[0] < len(names) else str(counts.index[0])

@@ -263,6 +263,7 @@ def _gene_column(sheet: Sheet) -> int | None:
     gene = next(iter(candidates or of_genes[: len(of_genes) == 1]), None)
     head = "" if gene is None else heads[gene]
     is_gene = not is_head(head) and names.is_known(head)
+    is_gene |= gene is not None and any(map(is_list_head, sheet.column(gene)[:1]))  # the next row
     return None if is_gene or (head and sheet.plain.count(plain(head)) > 1) else gene
 
 

@@ -147,6 +147,12 @@ def test_columns_by_name(tmp_path):
         read_markers(tmp_path / "a.csv", type="kind", gene="x")
 
 
+def test_numbered_columns_lose_no_gene(tmp_path):
+    (tmp_path / "a.csv").write_text("cluster,gene1,gene2\nT,CD3D,cd3e\nB,MS4A1,\nNK,GNLY,zf1a\n")
+    markers = read_markers(tmp_path / "a.csv")
+    assert markers == {"T": ["CD3D", "cd3e"], "B": ["MS4A1"], "NK": ["GNLY", "zf1a"]}
+
+
 def test_tables_in_memory():
     long = pd.DataFrame({"group": ["T", "T", "B"], "names": ["CD3D", "CD3E", "MS4A1"]})
     assert read_markers(long) == MARKERS
@@ -179,6 +185,8 @@ WITHOUT_TYPES = {
     "date.gmt": "T\tx\t1-Mar\tCD3D\n",
     "lists.json": json.dumps(MARKERS),
     "head_of_r.txt": "X\nCD3D\nCD3E\n",
+    "numbered.csv": ",gene1,gene2\nT,CD3D,CD3E\nB,MS4A1,\n",
+    "titled_wide.csv": "My markers, version 2\nNK,M,T cell\nGNLY,LYZ,cd3d\nNKG7,CST3,\n",
     "lines.txt": "T: CD3D, CD3E\nB: MS4A1\n",
     "lines.csv": "T cells: CD3D,CD3E\nB cells: MS4A1,CD79A\n",
     "list.txt": "CD3D\nCD3E\n",

@@ -247,6 +247,7 @@ UNCLEAR = {
     "dash.txt": "CD3D\n-\nMS4A1\n",
     "scores.csv": "score\n1.5\n2.5\n0.3\n",
     # genes that nobody knows, below a title, or beside what may be genes, too
+    "caption_of_r.csv": 'My genes, version 2\n"X","note"\n"A1BG","x"\n"CD3D","y"\n',
     "caption.csv": "Table S1. Genes of X,\nassay,kind\nCD3D,a\nMS4A1,b\nNA,c\n",
     "no_head.csv": "class,\nreporter,adcy5\nprobe,CD79A\n",
     "in_lower_case.csv": "T,bach1-it2,x\nB,ACER2,y\n",
