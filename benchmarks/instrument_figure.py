@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from .figures import ELSEWHERE, FROM_IT, HALF, LABELS, NAMED, OURS, PILOT, WILCOXON, on_instruments
+from .figures import FROM_IT, LABELS, NAMED, OURS, PILOT, WILCOXON, on_instruments
 from .tables import HOME, numbers, read
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ ROWS = {
     OURS: "glfs_bio",
     LABELS: "with labels",
     f"{LABELS}{NAMED}": "+ its name",
-    f"{LABELS}{ELSEWHERE}": "+ efficiencies",
+    f"{LABELS}, efficiency of other pairs": "+ efficiencies",
     f"{LABELS}{PILOT}": "+ 300 pilot cells",
-    f"{LABELS}{HALF}": "+ half of its cells",
+    f"{LABELS}, efficiency of its cells": "+ half of its cells",
     f"{LABELS}{FROM_IT}": "from its own cells",
 }
 #: How many of these are of others.

@@ -495,9 +495,9 @@ def structure(
         fewer than ten cells in the batch.
     ``.uns[key_added]["moments"]`` : dict
         Of each gene, over all cells and those of each type, shape (n_genes, 1 + n_types):
-        ``means``; ``linear``, means of ``expm1`` of logarithms; ``shares`` of the cells that
-        express it.  ``sizes`` has the numbers of cells, ``labels`` the types, ``column`` their
-        column, and ``negative`` whether any value is.
+        ``means``; ``variances``; ``linear``, means of ``expm1`` of logarithms; ``shares`` of the
+        cells that express it.  ``sizes`` has the numbers of cells, ``labels`` the types, ``column``
+        their column, and ``negative`` whether any value is.
 
     Examples
     --------

@@ -117,6 +117,7 @@ def test_moments_are_those_of_the_cells(cells):
     values = cells.X[members].toarray()
     assert [*moments["sizes"][[0, 3]]] == [cells.n_obs, members.sum()]
     np.testing.assert_allclose(moments["means"][:, 3], values.mean(axis=0))
+    np.testing.assert_allclose(moments["variances"][:, 3], values.var(axis=0), atol=1e-12)
     np.testing.assert_allclose(moments["shares"][:, 3], (values > 0).mean(axis=0))
     np.testing.assert_allclose(moments["linear"][:, 3], np.expm1(values).mean(axis=0))
 

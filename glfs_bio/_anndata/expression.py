@@ -33,8 +33,8 @@ _SHARE, _CELLS, FOLD = 0.25, 3, 2.0
 OFF, _AMBIENT = 0.5, 0.1
 #: Means below this count as this, where they are divided by one another.
 _LEAST_MEAN = 1e-9
-#: Fields of :class:`Expression` that have a row per gene, in the order in which sums are taken.
-OF_GENES = ("shares", "means", "linear", "squares")
+#: Fields of :class:`Expression` that have a row per gene.
+OF_GENES = ("shares", "means", "linear", "variances")
 
 
 def members(codes: Index, n_labels: int) -> Array:
@@ -56,8 +56,8 @@ class Expression:
     #: Means of the values, and of these without logarithms, which are compared
     means: Array
     linear: Array
-    #: Means of their squares
-    squares: Array
+    #: Variances of the values
+    variances: Array
     #: Whether any value is negative: then no gene is on or off
     negative: bool
 
@@ -67,9 +67,10 @@ class Expression:
         if labels is None:
             labels = Labels(np.full(data.shape[0], -1), np.empty(0))
         (*sums, sizes, n_negative), _ = data.sweep(_sums, *labels, unit)
-        averages = [np.asarray(total) / np.maximum(sizes, 1.0) for total in sums]
-        of_genes = dict(zip(OF_GENES, averages, strict=True))
-        return cls(labels.names, sizes, negative=bool(n_negative > 0), **of_genes)
+        averages = (np.asarray(total) / np.maximum(sizes, 1.0) for total in sums)
+        shares, means, linear, squares = averages
+        variances = np.maximum(squares - means**2, 0.0)
+        return cls(labels.names, sizes, shares, means, linear, variances, bool(n_negative > 0))
 
     def only(self, genes: Index) -> Self:
         """Return the same of some genes."""

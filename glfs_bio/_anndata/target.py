@@ -140,9 +140,9 @@ def _evidence(adata: AnnData, request: Request, term: Any) -> EvidenceOf | None:
         text = f"`preserve={short(name)}` takes few labels, without `batch_key` or `cell_weights`"
         raise InvalidValue(f"{text}: give the labels a weight (`{{{name!r}: 1}}`)")
     silent = read.controls(adata) | adata.var_names.isin(spec.ignore or ())
-    counts = np.where(silent[:, None], 0.0, types.linear)
-    spreads = np.maximum([types.squares - types.means**2, counts], 0.0)
-    return partial(Evidence.of_types, types.sizes[1:], np.array([types.means, *spreads])[:, :, 1:])
+    counts = np.where(silent[:, None], 0.0, np.maximum(types.linear, 0.0))
+    moments = np.array([types.means, types.variances, counts])[:, :, 1:]
+    return partial(Evidence.of_types, types.sizes[1:], moments)
 
 
 def _of_space(adata: AnnData, name: str) -> Term:

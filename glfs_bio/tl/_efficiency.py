@@ -133,5 +133,4 @@ def _means(adata: AnnData, genes: pd.Index, types: Index, n_types: int, layer: s
     """Return mean counts of genes over the cells of each type, and their variances."""
     counts = Expression.of(read.counts(adata, layer), Labels(types, np.arange(n_types)))
     counts = counts.only(adata.var_names.get_indexer(genes))
-    means, squares = counts.means[:, 1:].T, counts.squares[:, 1:].T
-    return Means(means, squares - means**2, counts.sizes[1:])
+    return Means(counts.means[:, 1:].T, counts.variances[:, 1:].T, counts.sizes[1:])
