@@ -45,7 +45,7 @@ test_that("the matrix is named as elsewhere, or by its number", {
     parted <- contents_of_seurat # of version 5, with a layer for each file
     environment(parted) <- list2env(parent = environment(parted),
         list(seurat_layers = function(assay) c("counts.1", "data.1", "data.2")))
-    expect_match(parted(object, NULL)$maker, "JoinLayers")
+    expect_match(parted(object, "RNA")$maker, "JoinLayers")
 })
 
 test_that("results are found in the assay that has them", {
