@@ -62,7 +62,7 @@ containers <- function(file, folder, first) {
             glfs_scores(glfs_select_genes(x, 20, dimred = "PCA")),
         stability = function(x) {
             x <- glfs_stability(x, n_genes = 10, n_resamples = 3, random_state = 0)
-            glfsbio:::gene_table(x)$glfs_stability_frequency
+            glfsbio:::tables_of(x)$var$glfs_stability_frequency
         },
         evaluate_panel = function(x) record(
             glfs_evaluate_panel(x, panel, random_state = 0), "glfs_evaluation")$measures$value,

@@ -31,11 +31,11 @@ panels <- function(file, genebasis) {
     sizes <- lengths(others)
     most <- max(sizes)
     methods <- list(
-        "glfsbio" = function(sce) glfs_gene_sets(glfs_select_genes(sce, most))$glfs,
+        "glfsbio" = function(sce) glfs_genes(glfs_select_genes(sce, most)),
         "scran, HVGs" = function(sce) getTopHVGs(modelGeneVar(sce), n = most),
         "scran, findMarkers of clusters" = function(sce) top_markers(sce, clusters(sce)),
         "glfsbio, with the labels" = function(sce)
-            glfs_gene_sets(glfs_select_genes(sce, most, preserve = "label"))$glfs,
+            glfs_genes(glfs_select_genes(sce, most, preserve = "label")),
         "scran, findMarkers of the labels" = function(sce) top_markers(sce, sce$label)
     )
     few <- sce[, 1:500] # the first calls import and compile what later ones have

@@ -14,17 +14,17 @@ import sys
 import textwrap
 from typing import Any
 
-from glfs_bio._anndata.results import KINDS
+from glfs_bio import io, tl
 from glfs_bio._docs import REQUIRED, Parameter, parameters, section
-from glfs_bio.rbridge.formals import CALLED, EVALUATING, FUNCTIONS, NOT_IN_R, RECORDS, RENAMED
+from glfs_bio.rbridge.formals import CALLED, EVALUATING, NOT_IN_R, RECORDS, RENAMED
 
 #: Arguments that take so many kinds of values that Python's types do not tell: among others one
 #: number of each name.
 NUMBERS = {"efficiency", "expression", "genes", "per_group", "preserve", "type"}
 #: What stands before `...`, beside Python's positional arguments.
-POSITIONAL = {"classify": ("n_genes",), "laprls": ()}
+POSITIONAL = {"classify": ("n_genes",)}
 #: Seeds that change what is seen come from R's generator.
-SEEDED = {"stability", "evaluate_panel", "classify"}
+SEEDED = {"stability", "evaluate_panel", "classify", "write_reference"}
 #: Arguments of R alone.
 ADDED = {
     "select_genes": {"lam": "NULL"},
@@ -34,13 +34,21 @@ PLACE = {"assay.type": "NULL", "assay": "NULL", "layer": "NULL"}
 #: Arguments that R describes itself, once for all pages: they take more there, or something else.
 OWN = {
     *("preserve", "use_rep", "neighbors_key", "objective", "panel", "labels", "spatial"),
-    *("library_key", "counts_layer", "gene_sets", "n_jobs", "spillover_to", "graph"),
-    *("standardize", "layer"),
+    *("library_key", "counts_layer", "gene_sets", "n_jobs", "spillover_to"),
+    *("standardize", "layer", "adata", "reference", "spatial_layer"),
+}
+#: Functions that R writes itself, and of which Python says what they are.
+DESCRIBED = {
+    "estimate_efficiency": tl.estimate_efficiency,
+    "read_panel": io.read_panel,
+    "write_order": io.write_order,
+    "write_reference": io.write_reference,
 }
 #: Functions whose pages begin as Python's docstrings do.
 INTRODUCED = {
     *("stability", "evaluate_panel", "explain_panel", "extend_panel", "order_panel"),
     *("prove_panel", "resolve_genes"),
+    *DESCRIBED,
 }
 INHERITED = """@inheritParams glfs_select_genes
 @inherit glfs_select_genes return
@@ -64,14 +72,15 @@ WORDS = {
     r":(?:func|class):`~?(?:glfs_bio\.\w+\.|glfs_bio\.)?(\w+)`": lambda name: (
         f"[glfs_{name[1].lower()}()]"
     ),
-    r" \(see \[glfs_read_(genes|markers)\(\)\]\)": "",
+    r" \(see \[glfs_read_(genes|markers)\(\)\]\)|, see \[glfs_read_markers\(\)\]": "",
+    r"``tl\.(\w+)``": r"[glfs_\1()]",
     r"compiled patterns, boolean": "logical",
     r"An AnnData object has": "An object has",
     r"a boolean column of ``\.var``": "a logical vector or column of ``.var``",
     r"Column of ``\.(obs|var)``": r"Vector or column of ``.\1``",
     r"(?<!\bor\s)(a )?column of ``\.var``": "a vector or column of ``.var``",
     r"\b[Kk]ey of (?:``\.\w+``(?:, | and ))*``\.uns``": "name of the record",
-    r"``Platform\(genes=...\)``": "``glfs_platform(genes = )``",
+    r"``Platform\((\w+)=...\)``": r"``glfs_platform(\1 = )``",
     r"``\.var_names``": "the row names",
     r"``\.obs``": "`colData()`",
     r"``\.var``": "`rowData()`",
@@ -98,10 +107,7 @@ WORDS = {
     " × ": " x ",
 }
 #: What a function does with its arguments; the others run a function of Python on an object.
-BODIES = {
-    "laprls": "fit(x, call_arguments())",
-    **dict.fromkeys(RECORDS, "as_record(call_arguments())"),
-}
+BODIES = dict.fromkeys(RECORDS, "as_record(call_arguments())")
 
 
 def formals(name: str) -> dict[str, str]:
@@ -117,13 +123,12 @@ def formals(name: str) -> dict[str, str]:
             arguments[RENAMED.get(parameter.name, parameter.name)] = default_of(name, parameter)
     if name in RECORDS:
         return {"...": ""} | others
-    labels = {"labels": ""} if name == "laprls" else {}
-    return {"x": ""} | labels | first | {"...": ""} | others | ADDED.get(name, {}) | PLACE
+    return {"x": ""} | first | {"...": ""} | others | ADDED.get(name, {}) | PLACE
 
 
 def is_positional(name: str, parameter: Parameter) -> bool:
     return parameter.name in POSITIONAL.get(name, ()) or (
-        name not in {"laprls", *RECORDS} and parameter.is_positional
+        name not in RECORDS and parameter.is_positional
     )
 
 
@@ -150,15 +155,18 @@ def in_r(value: Any) -> str:
 
 def page(name: str) -> str:
     """Return what roxygen takes for the page of a function, of what Python says."""
-    fields = parameters(CALLED[name])
-    lines: list[str] = []
+    function = (CALLED | DESCRIBED)[name]
+    fields = parameters(function)
+    lines = [f"@rdname glfs_{'limits' if name in RECORDS else name}", "@export"]
     if name in INTRODUCED:
-        text = re.split(r"\n\nParameters\n", inspect.getdoc(CALLED[name]) or "")[0]
+        text = re.split(r"\n\nParameters\n", inspect.getdoc(function) or "")[0]
         title, _, description = in_words_of_r(text).partition("\n\n")
-        lines += [f"@title {title.removesuffix('.')}", f"@description {description}", INHERITED]
+        lines += [f"@title {title.removesuffix('.')}", f"@description {description or title}"]
+    if name in INTRODUCED and name in CALLED:
+        lines.append(INHERITED)
         if name != "evaluate_panel":
             lines.append("@inheritParams glfs_evaluate_panel")
-    for argument in formals(name):
+    for argument in formals(name) if name in CALLED else fields:
         python = {new: old for old, new in RENAMED.items()}.get(argument, argument)
         if python not in fields or python in OWN or (python == "exclude" and "include" in fields):
             continue
@@ -171,6 +179,10 @@ def page(name: str) -> str:
         text = in_words_of_r(text)
         names = "include,exclude" if argument == "include" else argument
         lines += [f"@param {names} {text[0].upper()}{text[1:]}"]
+    if name == "estimate_efficiency":
+        (table, *_), *rows = section(function, "Returns")
+        lines += [f"@return {in_words_of_r(table)}", ""]
+        lines += [f"- {in_words_of_r(f'{column}: {text}')}" for column, _, text in rows]
     columns, fields_of_record = results(name)
     if columns:
         intro = "In `rowData(x)`, and those of samples in `colData(x)`:"
@@ -231,10 +243,9 @@ def functions() -> str:
             f"{argument}\0=\0{default}" if default else argument
             for argument, default in formals(name).items()
         ]
-        topic = "limits" if name in RECORDS else name
         body = BODIES.get(name, f'run("{name}", x, call_arguments())')
         blocks.append(
-            f"#' @eval from_python(\"{name}\")\n#' @rdname glfs_{topic}\n#' @export\n"
+            f'#\' @eval from_python("{name}")\n'
             f"{wrapped(f'glfs_{name} <- function(' + ', '.join(arguments), indent=8)})\n    {body}"
         )
     return "\n\n".join([*blocks, *vectors()]) + "\n"
@@ -256,9 +267,7 @@ def vectors() -> list[str]:
         "genes_by_name": typed(r"Mapping\[str, Collection\[str\]\]"),
         "sequences": typed(r"^Sequence\[int\]"),
     }
-    kinds = [(kind, name.partition(".")[2]) for kind, name in KINDS.items()]
     texts = {name: [json.dumps(text) for text in sorted(vector)] for name, vector in names.items()}
-    texts["writers"] = [f'{kind}\0=\0"glfs_{name}"' for kind, name in kinds if name in FUNCTIONS]
     return [wrapped(f"{name} <- c({', '.join(items)})", indent=4) for name, items in texts.items()]
 
 
@@ -275,5 +284,5 @@ def wrapped(text: str, *, indent: int) -> str:
 
 
 if __name__ == "__main__":
-    pages = "".join(f"## {name}\n{page(name)}" for name in CALLED)
+    pages = "".join(f"## {name}\n{page(name)}" for name in CALLED | DESCRIBED)
     print(pages if sys.argv[1:] == ["pages"] else functions(), end="")

@@ -161,14 +161,15 @@ def _rinterface() -> Any:
 def _r_function(name: str) -> Any:
     """Return a function of the R package that is not exported."""
     ri = _rinterface()
-    find = ri.baseenv["requireNamespace"]
-    if not find(ri.StrSexpVector(["glfsbio"]), quietly=ri.BoolSexpVector([True]))[0]:
-        paths = ", ".join(ri.baseenv[".libPaths"]())
+    from rpy2.rinterface_lib.embedded import RRuntimeError
+
+    try:
+        return ri.evalr(f"glfsbio:::{name}")
+    except RRuntimeError as error:
         raise PackageMissing(
-            f"The bridge to R needs the R package `glfsbio`, which is not in {paths}: in a copy of "
-            "the glfs_bio repository run R CMD INSTALL r_bridge/glfsbio"
-        )
-    return ri.baseenv["asNamespace"](ri.StrSexpVector(["glfsbio"]))[name]
+            f"The bridge to R needs the R package `glfsbio` ({error}): in a copy of the glfs_bio "
+            "repository run R CMD INSTALL r_bridge/glfsbio"
+        ) from error
 
 
 @functools.cache

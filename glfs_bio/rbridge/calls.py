@@ -22,13 +22,11 @@ import anndata as ad
 from joblib.externals.loky import get_reusable_executor
 
 from .. import checks, io, tl
-from .._anndata import columns, read, results
+from .._anndata import read, results
 from .._files import replacing
 from .._progress import collected
 from ..errors import Door, InvalidValue, Refusal
-from ..estimators import LapRLSClassifier
 from ..io._read import make_unique
-from ..labels import check_classes
 from ..options import Preserve
 from ..solvers.panel import method_of
 from . import formals, objects, values, words
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TABLES, _LISTS = ("var", "obs", "uns"), ("controls", "repeated")
-#: Default of `key_added` of classifiers.
-_CLASSIFIER = "glfs_class"
 #: What was computed on the way of the last call, by the shape of its object, attribute and key, for
 #: the next call on the same cells: checksums say whether they are.
 _computed: dict[tuple[Any, str, str], Any] = {}
@@ -144,7 +140,7 @@ def _write(target: str, sets: Any, options: dict[str, Any]) -> list[dict[str, An
     cells = list(sets.values()) if several else sets
     former = [{name: getattr(adata, name).copy() for name in _TABLES} for adata in cells]
     with nullcontext() if several else _computed_before(cells[0]):
-        call = _OURS.get(target, formals.FUNCTIONS[target])
+        call = _examine if target == "stability" else formals.FUNCTIONS[target]
         call(sets if several else cells[0], **arguments)
     return list(map(_changes, cells, former))
 
@@ -195,30 +191,6 @@ def _examine(adata: ad.AnnData, **options: Any) -> None:
             get_reusable_executor(reuse=True).shutdown(kill_workers=True)
 
 
-def _classify(adata: ad.AnnData, **options: Any) -> None:
-    """Train a classifier; decision values of each of several classes have a column in R."""
-    tl.classify(adata, **options)
-    key = options.get("key_added", _CLASSIFIER)
-    name = f"{key}_decision"
-    old = [column for column in adata.obs if column.startswith(f"{name}.")]
-    adata.obs.drop(columns=old, inplace=True)
-    for label, column in zip(adata.uns[key]["classes"], adata.obsm.pop(name).T, strict=True):
-        adata.obs[f"{name}.{label}"] = column
-
-
-def _laprls(adata: ad.AnnData, options: dict[str, Any]) -> dict[str, Any]:
-    """Fit LapRLS to all genes."""
-    codes, categories = columns.labels(adata, options.pop("labels"), "labels")
-    check_classes(categories[codes[codes >= 0]].astype(str), name="labels")
-    model = LapRLSClassifier(**options).fit(read.row_matrix(adata).loaded(), codes)
-    return {
-        "classes": categories[model.classes_].astype(str),
-        "genes": adata.var_names,
-        "coef": model.coef_.T,
-        "intercept": model.intercept_,
-    }
-
-
 def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
     """Return a panel of a file."""
     panel = io.read_panel(path, **options)
@@ -262,7 +234,6 @@ def _about() -> dict[str, str]:
     return about | {name: version(name) for name in ("glfs_bio", "anndata")}
 
 
-_OURS: dict[str, Callable[..., Any]] = {"stability": _examine, "classify": _classify}
 #: What R may call.
 TARGETS: dict[str, Callable[..., Any]] = {
     **{name: partial(_write, name) for name in formals.FUNCTIONS},
@@ -271,7 +242,6 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "write_order": _write_order,
     "write_reference": io.write_reference,
     "read_panel": _read_panel,
-    "laprls": _laprls,
     "read_h5ad": _read_h5ad,
     "write_h5ad": _write_h5ad,
 }

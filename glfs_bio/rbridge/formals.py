@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from .. import pp, tl
 from .._anndata.results import KINDS
-from ..estimators import LapRLSClassifier
 from ..options import Limits, Platform
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     for module, _, name in (path.partition(".") for path in KINDS.values())
     if name != "enrich"
 }
-FUNCTIONS |= {"extend_panel": tl.extend_panel, "laprls": LapRLSClassifier}
+FUNCTIONS["extend_panel"] = tl.extend_panel
 #: Options that are made by a function.
 RECORDS: dict[str, Callable[..., Any]] = {"limits": Limits, "platform": Platform}
 CALLED = FUNCTIONS | RECORDS

@@ -2,6 +2,7 @@
 
 In ``colPairs`` the name alone says which graph is which: that of ``sc.pp.neighbors`` is called
 ``connectivities``, another one ``<neighbors_key>_connectivities``, as scanpy calls them itself.
+Those that R made are named as they are.
 
 R has a record to read, with NULL and lists by name, and beside it all of it as bytes, which only
 Python reads: so it is the same in both languages, and in their files.
@@ -49,7 +50,9 @@ def put_together(parts: dict[str, Any], *, is_copy: bool = False) -> ad.AnnData:
         layers={name: layer.T for name, layer in parts["layers"].items()},
         obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
         uns={
-            _key(name): {"connectivities_key": name} for name in filter(_is_graph, parts["pairs"])
+            _key(name): {"connectivities_key": name}
+            for name in parts["pairs"]
+            if _is_graph(name) or not is_copy
         },
     )
     restore(adata, parts["records"], names)
@@ -109,13 +112,10 @@ def take_apart(adata: ad.AnnData, X_name: str) -> dict[str, Any]:
     computed = {key for key in (*kinds, *adata.obsm) if read.COMPUTED.fullmatch(key)}
     in_python = "structure" if adata.n_obs else None
     records = [key for key in kinds if kinds[key] not in (None, in_python)]
-    graphs = _graphs(adata)
-    # a graph that no entry of `.uns` names is none that Python would use
-    pairs = [key for key in adata.obsp if key in graphs or not _is_graph(key)]
     arrays = [key for key, array in adata.obsm.items() if _has_numbers(array)]
-    plain = {name: [key for key in table if is_plain(table[key])] for name, table in _tables(adata)}
-    in_r = {"uns": [*records, *map(_key, graphs.values())], "obsm": [*arrays, *kinds], **plain}
-    in_r |= {"obsp": pairs, "varm": list(kinds), "varp": []}
+    plain = {name: _plain_columns(getattr(adata, name)) for name in ("obs", "var")}
+    in_r = {"uns": [*records, *map(_key, adata.obsp)], "obsm": [*arrays, *kinds], **plain}
+    in_r |= {"varm": list(kinds), "varp": []}
     left = [
         f"{name}[{str(key)!r}]"
         for name, carried in in_r.items()
@@ -127,15 +127,15 @@ def take_apart(adata: ad.AnnData, X_name: str) -> dict[str, Any]:
     return {
         "assays": matrices,
         "reduced": {names.get(key, key): adata.obsm[key] for key in reduced},
-        "pairs": {graphs.get(key, key): sparse.csc_matrix(adata.obsp[key]) for key in pairs},
+        "pairs": {key: sparse.csc_matrix(pairs) for key, pairs in adata.obsp.items()},
         "records": {key: result(adata, key, names) for key in records if key not in computed},
-        **{name: table[plain[name]] for name, table in _tables(adata)},
+        **plain,
         "left": left + ["raw"] * (adata.raw is not None),
     }
 
 
-def _tables(adata: ad.AnnData) -> list[tuple[str, pd.DataFrame]]:
-    return [("obs", adata.obs), ("var", adata.var)]
+def _plain_columns(table: pd.DataFrame) -> pd.DataFrame:
+    return table[[name for name in table if is_plain(table[name])]]
 
 
 def _has_numbers(array: Any) -> bool:
@@ -150,16 +150,6 @@ def is_plain(column: pd.Series) -> bool:
         or (types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype))
         or all(isinstance(item, str) and "\0" not in item for item in column[column.notna()])
     )
-
-
-def _graphs(adata: ad.AnnData) -> dict[str, str]:
-    """Return the names in R of the matrices of ``.obsp`` that ``.uns`` names."""
-    names = {
-        entry.get("connectivities_key", _NAME): _NAME if key == _KEY else key + _SUFFIX
-        for key, entry in adata.uns.items()
-        if isinstance(entry, Mapping) and (key == _KEY or "connectivities_key" in entry)
-    }
-    return {matrix: name for matrix, name in names.items() if matrix in adata.obsp}
 
 
 def _is_graph(name: str) -> bool:

@@ -13,7 +13,6 @@ import json
 import tempfile
 from base64 import b64decode, b64encode
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,7 @@ from ..vendors.genes import PanelFile
 from .objects import is_plain, put_together
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -38,8 +37,6 @@ _NA = np.iinfo(np.int32).min
 _BLOCK = 2**30
 #: Numbers that have blocks, by R's names of their types.
 _TYPES = {"integer": np.int32, "double": np.float64, "logical": np.int32}
-#: Parts of a sparse matrix in binary files.
-_BINARY = {"data": np.float64, "indices": np.int32}
 
 
 def strings(values: list[str]) -> pd.Series:
@@ -76,13 +73,8 @@ def _value(blocks: Sequence[bytes | bytearray], plain: dict[str, Any]) -> Any:
         case {"kind": "file", "path": path, "name": name}:
             return SimpleNamespace(T=h5py.File(path)[name])
         case {"kind": "sparse_file", "path": path, "shape": shape, "by": form, **places}:
-            # In a file: links in memory would have all of the other one read there.
-            links = {name: h5py.ExternalLink(path, dataset) for name, dataset in places.items()}
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-                return _sparse_in_file(Path(folder), links, form, shape)
-        case {"kind": "parts", "folder": folder, "p": p, "shape": shape}:
-            arrays = {name: Path(folder) / name for name in _BINARY}
-            return _sparse_in_file(Path(folder), arrays | {"indptr": p}, "csr", shape)
+                return _sparse_in_file(f"{folder}/matrix.h5", path, places, form, shape)
         case {"kind": "list", "items": items, "names": names}:
             items = getattr(items, "tolist", lambda: items)()  # numbers of many genes
             return items if names is None else dict(zip(names, items, strict=True))
@@ -110,24 +102,19 @@ def _numbers(kind: str, blocks: Sequence[bytes]) -> Any:
     return numbers != 0 if kind == "logical" else numbers
 
 
-def _sparse_in_file(folder: Path, arrays: Mapping[str, Any], form: str, shape: Any) -> Any:
-    """Return a matrix of genes × cells, whose arrays are links, binary files or numbers.
+def _sparse_in_file(new: str, path: str, places: dict[str, str], form: str, shape: Any) -> Any:
+    """Return a matrix of genes × cells, whose arrays are at places of a file.
 
-    anndata knows one by attributes, which a file of 10x has not.
+    anndata knows one by attributes, which a file of 10x has not.  So links in a new file have
+    them: links in memory would have all of the other one read there.
     """
-    path = folder / "matrix.h5"
-    with h5py.File(path, "w") as file:
-        for name, array in arrays.items():
-            if isinstance(array, Path):
-                dtype, n_bytes = np.dtype(_BINARY[name]), array.stat().st_size
-                extent = [(str(array), 0, n_bytes)] if n_bytes else None
-                file.create_dataset(name, n_bytes // dtype.itemsize, dtype, external=extent)
-            else:
-                file[name] = array if isinstance(array, h5py.ExternalLink) else np.int64(array)
+    with h5py.File(new, "w") as file:
+        for name, place in places.items():
+            file[name] = h5py.ExternalLink(path, place)
         file.attrs["encoding-type"] = f"{form}_matrix"
         file.attrs["encoding-version"] = "0.1.0"
         file.attrs["shape"] = shape[::-1]
-    return SimpleNamespace(T=sparse_dataset(h5py.File(path)))
+    return SimpleNamespace(T=sparse_dataset(h5py.File(new)))
 
 
 def packed(value: Any) -> tuple[str, list[bytearray]]:

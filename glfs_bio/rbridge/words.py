@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import LOG_NORMALISE, Door, cut, short
+from ..errors import Door, cut, short
 from . import formals
 
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 #: A text that Python wrote, as the key of an item.
 _QUOTED = re.compile("'(.*)'")
+#: R's words of all classes and of each, by those of Python.
+_WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 #: Calls of R's functions, by the names of Python's.
 _CALLS = {name: f"glfs_{name}(x)" for name in formals.FUNCTIONS}
 _CALLS |= {"Limits": "glfs_limits()", "Platform": "glfs_platform()"}
@@ -51,58 +55,6 @@ def shown(value: object) -> str:
 
 
 def door(of: str = "SummarizedExperiment") -> Door:
-    """Return the door of R, with the words of a class (:data:`_OF_CLASS`)."""
-    words = _WORDS | _OF_CLASS.get(of, {})
+    """Return the door of R, with the words of a class, by those of Python."""
+    words = formals.RENAMED | _WORDS["all"] | _WORDS.get(of, {})
     return Door(words=words, argument=partial(argument, words), call=call, value=shown)
-
-
-_WORDS = {
-    **formals.RENAMED,
-    "adata": "x",
-    "X": "x",
-    "layer": "assay.type",
-    "adata.X": "the matrix",
-    "adata.raw": "the raw data of x",
-    "adata.layers": "assays(x)",
-    "adata.obs": "colData(x)",
-    "adata.obs_names": "colnames(x)",
-    "adata.obsm": "reducedDims(x)",
-    "adata.obsp": "colPairs(x)",
-    "graph of adata.uns": "graph of colPairs(x)",
-    "adata.uns": "metadata(x)",
-    "adata.var": "rowData(x)",
-    "adata.var_names": "rownames(x)",
-    "None": "NULL",
-    "boolean": "logical",
-    "dict": "vector or list with names",
-    ".astype('category')": "factor()",
-    LOG_NORMALISE: "scuttle::logNormCounts()",
-    "re.compile(...)": "grep(..., value = TRUE)",
-    "multiprocessing.get_context('spawn')": "BiocParallel::SnowParam()",
-}
-#: Other words of other classes.
-_OF_CLASS = {
-    "matrix": {
-        "adata.obs": "colData(x) (x is a matrix)",
-        "adata.var": "rowData(x) (x is a matrix)",
-        LOG_NORMALISE: "scuttle::normalizeCounts()",
-    },
-    "ExpressionSet": {
-        "adata.layers": "assayData(x)",
-        "adata.obs": "pData(x)",
-        "adata.uns": "notes(x)",
-        "adata.var": "fData(x)",
-        LOG_NORMALISE: "what normalises them and takes logarithms",
-    },
-    "Seurat": {
-        "layer": "layer",
-        "adata.layers": "the layers of the assay",
-        "adata.obs": "x[[]]",
-        "adata.obsm": "Reductions(x)",
-        "adata.obsp": "Graphs(x)",
-        "graph of adata.uns": "graph of Graphs(x), which are not read",
-        "adata.uns": "Misc(x)",
-        "adata.var": "x[[assay]][[]]",
-        LOG_NORMALISE: "NormalizeData()",
-    },
-}

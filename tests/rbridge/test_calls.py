@@ -273,7 +273,6 @@ def test_figures_are_those_of_python(ri, objects, name):
     ri.evalr(f"out <- suppressWarnings({code})")
     ours = objects.copy()
     call(ours)
-    spread(ours, key)
     record = read(ri, f"S4Vectors::metadata(out)[['{key}']]")
     in_python = ("request", "made_of")  # which R does not show
     expected = record_for_r({n: v for n, v in ours.uns[key].items() if n not in in_python})
@@ -287,14 +286,6 @@ def test_figures_are_those_of_python(ri, objects, name):
     ):
         columns = [column for column in own if column not in before]
         same(own[columns], read(ri, f"SummarizedExperiment::{table}(out)")[columns])
-
-
-def spread(adata, key):
-    """Decision values and coefficients of several classes, as R has them: a column each."""
-    for table, arrays in ((adata.obs, adata.obsm), (adata.var, adata.varm)):
-        for name in [name for name in arrays if name.startswith(f"{key}_")]:
-            for j, label in enumerate(adata.uns[key]["classes"]):
-                table[f"{name}.{label}"] = arrays[name][:, j]
 
 
 def same(ours, theirs):
@@ -393,7 +384,7 @@ def test_one_structure_per_object(ri, objects):
         blocks <- x
         S4Vectors::metadata(blocks) <- list()
         blocks <- glfs_select_genes(blocks, 6, block = 'phase')
-        genes <- glfs_gene_sets(blocks)$glfs
+        genes <- glfs_genes(blocks)
         own <- preserved(blocks)
         other <- preserved(glfs_structure(blocks), genes)
         fewer <- preserved(glfs_structure(blocks, n_comps = 12, block = 'phase', key_added = 'few'),

@@ -235,7 +235,7 @@ both <- suppressMessages(glfs_select_genes(
     list(a = sce[, half], b = sce[-40, !half]), 3, n_comps = 5, across = "worst",
     platform = glfs_platform(efficiency = sce[-1, ])
 ))
-sets <- lapply(both, function(x) glfs_gene_sets(x)[[1]])
+sets <- lapply(both, glfs_genes)
 stopifnot(identical(names(both), c("a", "b")), identical(sets$a, sets$b), !"g1" %in% sets$a)
 """
 

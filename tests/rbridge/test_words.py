@@ -50,15 +50,12 @@ def test_arguments_are_those_of_python(ri):
 
 
 def test_arguments_that_are_not_there(attempt, ri):
-    """The message has all that are, and where parameters of a structure go."""
+    """The message has all that are."""
     for code, text in (
         ("glfs_explain_panel(x, 'g1', zzzzz = 1)", "it takes panel, labels"),
         ("glfs_select_genes(x, n_top_genes = 3)", "n_genes"),
-        ("glfs_evaluate_panel(x, 'g1', n_comps = 5)", "Give it to glfs_structure()"),
     ):
         assert text in attempt(ri.StrSexpVector([code]))[3]
-    answer = attempt(ri.StrSexpVector(["glfs_classify(x, half, 2, n_comps = 5)"]))[3]
-    assert "glfs_structure()" not in answer  # it takes none
 
 
 def test_the_functions_are_up_to_date():
@@ -155,7 +152,7 @@ twins <- x; rownames(twins)[2] <- "g1"
 genes <- glfs_select_genes(x, n_genes = 3, n_comps = NULL)
 half <- rep(c("a", "b"), 30)
 typo <- data.frame()
-fitted <- glfs_laprls(x, half)
+fitted <- glfs_classify(x, half, 2)
 of <- function(layer) glfs_limits(total_counts = c(cell = 3), counts_layer = layer)
 folder <- tempfile(); dir.create(folder)
 old <- file.path(folder, "old.gmt"); writeLines("old", old)
@@ -223,20 +220,17 @@ ROWS = [
     ("glfs_evaluate_panel(x)", KEY, "panel"),
     ("glfs_evaluate_panel(x, typo[['genes']])", IN_R, "panel"),
     ("glfs_evaluate_panel(x, c('g1', 'g2'), half[-1])", IN_R, "labels"),
-    ("glfs_plot_panel(sce)", IN_R, "x"),
     ("glfs_extend_panel(x, c('g1', 'g2'), 50)", VALUE, "n_genes"),
     ("glfs_extend_panel(x, c('g1', 'g2'), drop = 'g3')", VALUE, "drop"),
     ("glfs_explain_panel(x, c('g1', 'g2'), n_substitutes = 0)", VALUE, "n_substitutes"),
     ("glfs_evaluate_panel(x, list(a = 'g1', 'g2'))", IN_R, "panel"),
-    ("glfs_laprls(sce)", IN_R, "labels"),
+    ("glfs_classify(sce)", IN_R, "labels"),
     ("glfs_evaluate_panel(x, c('g1', 'g2'), sizes = 0)", VALUE, "sizes"),
     ("glfs_stability(x, n_genes = 3, fraction = 2)", VALUE, "fraction"),
-    ("glfs_laprls(x, rep('a', 60))", VALUE, "labels"),
+    ("glfs_classify(x, rep('a', 60))", VALUE, "labels"),
     ("glfs_classify(x, half, 0)", VALUE, "n_genes"),
     ("glfs_classify(x, half, 2, graph = 'x')", IN_R, "graph"),
     ("predict(fitted, x[20:40, ])", IN_R, "newdata"),
-    ("glfs_gene_sets(genes, gmt = old)", IN_R, "gmt"),
-    ("glfs_gene_sets(genes, c('glfs', 'glfs'), rnk = 'x.rnk')", IN_R, "rnk"),
     ("glfs_scores(1:3)", IN_R, "x"),
     ("glfs_resolve_genes(x, 'no.csv')", FILE, "genes"),
     ("glfs_resolve_genes(x, data.frame(symbol = ''))", VALUE, "genes"),

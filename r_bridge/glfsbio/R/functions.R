@@ -1,8 +1,6 @@
 # Made by `make r-functions` from the signatures of Python: do not edit by hand.
 
 #' @eval from_python("select_genes")
-#' @rdname glfs_select_genes
-#' @export
 glfs_select_genes <- function(x, n_genes = NULL, ..., preserve = "structure",
         cell_weights = NULL, include = NULL, exclude = NULL, ignore = NULL,
         limits = NULL, platform = NULL, block = NULL, across = "mean",
@@ -14,8 +12,6 @@ glfs_select_genes <- function(x, n_genes = NULL, ..., preserve = "structure",
     run("select_genes", x, call_arguments())
 
 #' @eval from_python("structure")
-#' @rdname glfs_structure
-#' @export
 glfs_structure <- function(x, ..., n_comps = 50, labels = NULL, dimred = NULL,
         neighbors_key = NULL, n_neighbors = NULL, lambda1 = 100,
         standardize = "auto", ignore = NULL, symbols = NULL, block = NULL,
@@ -24,8 +20,6 @@ glfs_structure <- function(x, ..., n_comps = 50, labels = NULL, dimred = NULL,
     run("structure", x, call_arguments())
 
 #' @eval from_python("evaluate_panel")
-#' @rdname glfs_evaluate_panel
-#' @export
 glfs_evaluate_panel <- function(x, panel = "glfs", labels = NULL, ...,
         sizes = NULL, measures = NULL, domains = NULL, spatial = NULL,
         library_key = NULL, counts_layer = NULL, gene_sets = NULL,
@@ -35,8 +29,6 @@ glfs_evaluate_panel <- function(x, panel = "glfs", labels = NULL, ...,
     run("evaluate_panel", x, call_arguments())
 
 #' @eval from_python("explain_panel")
-#' @rdname glfs_explain_panel
-#' @export
 glfs_explain_panel <- function(x, panel = "glfs", labels = NULL, ...,
         genes = NULL, n_substitutes = 3, exclude = NULL, symbols = NULL,
         preserve = NULL, key_added = NULL, cell_weights = NULL, dimred = NULL,
@@ -44,16 +36,12 @@ glfs_explain_panel <- function(x, panel = "glfs", labels = NULL, ...,
     run("explain_panel", x, call_arguments())
 
 #' @eval from_python("stability")
-#' @rdname glfs_stability
-#' @export
 glfs_stability <- function(x, ..., key = "glfs", n_resamples = 20,
         fraction = 0.5, random_state = NULL, BPPARAM = NULL, key_added = NULL,
         assay.type = NULL, assay = NULL, layer = NULL)
     run("stability", x, call_arguments())
 
 #' @eval from_python("order_panel")
-#' @rdname glfs_order_panel
-#' @export
 glfs_order_panel <- function(x, panel = "glfs", platform = NULL, ...,
         genes = NULL, catalogue = NULL, refused = "raise", limits = NULL,
         labels = NULL, backups = 0, counts_layer = NULL, symbols = NULL,
@@ -62,8 +50,6 @@ glfs_order_panel <- function(x, panel = "glfs", platform = NULL, ...,
     run("order_panel", x, call_arguments())
 
 #' @eval from_python("prove_panel")
-#' @rdname glfs_prove_panel
-#' @export
 glfs_prove_panel <- function(x, panel = "glfs", ..., tolerance = 0.005,
         time_limit = 60, symbols = NULL, preserve = NULL, key_added = NULL,
         cell_weights = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
@@ -71,41 +57,25 @@ glfs_prove_panel <- function(x, panel = "glfs", ..., tolerance = 0.005,
     run("prove_panel", x, call_arguments())
 
 #' @eval from_python("resolve_genes")
-#' @rdname glfs_resolve_genes
-#' @export
 glfs_resolve_genes <- function(x, genes = NULL, ..., symbols = NULL,
         ids = NULL, nomenclature = NULL, key_added = "glfs_names",
         assay.type = NULL, assay = NULL, layer = NULL)
     run("resolve_genes", x, call_arguments())
 
 #' @eval from_python("classify")
-#' @rdname glfs_classify
-#' @export
 glfs_classify <- function(x, labels, n_genes = NULL, ..., include = NULL,
         exclude = NULL, block = NULL, key_added = "glfs_class",
         random_state = NULL, assay.type = NULL, assay = NULL, layer = NULL)
     run("classify", x, call_arguments())
 
 #' @eval from_python("extend_panel")
-#' @rdname glfs_extend_panel
-#' @export
 glfs_extend_panel <- function(x, panel, n_genes = NULL, ..., drop = NULL,
         exclude = NULL, limits = NULL, platform = NULL, symbols = NULL,
         preserve = NULL, key_added = NULL, cell_weights = NULL, dimred = NULL,
         assay.type = NULL, assay = NULL, layer = NULL)
     run("extend_panel", x, call_arguments())
 
-#' @eval from_python("laprls")
-#' @rdname glfs_laprls
-#' @export
-glfs_laprls <- function(x, labels, ..., lambda1 = 0.1, lambda2 = 10,
-        graph = "neighbors", n_neighbors = 15, class_weight = "balanced",
-        standardize = TRUE, assay.type = NULL, assay = NULL, layer = NULL)
-    fit(x, call_arguments())
-
 #' @eval from_python("limits")
-#' @rdname glfs_limits
-#' @export
 glfs_limits <- function(..., expression = NULL, total_counts = NULL,
         expected_counts = NULL, groups = NULL, per_group = NULL,
         nearly_identical = NULL, per_type = NULL, priority = NULL,
@@ -113,8 +83,6 @@ glfs_limits <- function(..., expression = NULL, total_counts = NULL,
     as_record(call_arguments())
 
 #' @eval from_python("platform")
-#' @rdname glfs_limits
-#' @export
 glfs_platform <- function(..., name = NULL, genes = NULL, min_probes = NULL,
         efficiency = NULL, spread = NULL, failure = NULL, off_target = NULL,
         max_off_target = NULL, signal = NULL, codebook = NULL,
@@ -128,10 +96,3 @@ numbers_by_name <- c("cost", "efficiency", "expected_counts", "expression",
 genes_by_name <- c("gene_sets", "groups")
 
 sequences <- c("sizes")
-
-writers <- c(selection = "glfs_select_genes", structure = "glfs_structure",
-    all_genes = "glfs_evaluate_panel", evaluation = "glfs_evaluate_panel",
-    comparison = "glfs_evaluate_panel", explanation = "glfs_explain_panel",
-    stability = "glfs_stability", order = "glfs_order_panel",
-    proof = "glfs_prove_panel", names = "glfs_resolve_genes",
-    class = "glfs_classify")

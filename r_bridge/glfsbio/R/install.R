@@ -1,45 +1,20 @@
 #' Make the Python environment of this package
 #'
 #' A virtual environment in your cache, with glfs_bio as it travels in this
-#' package and everything it needs: the versions in
+#' package and everything it needs, of 0.6 GB: the versions in
 #' `system.file("python", "requirements.txt", package = "glfsbio")`, from PyPI,
 #' each checked by its hash. Once made it needs no network. It is made on first
-#' use: where R is interactive you are asked, and a script makes it with a
-#' message. `options(glfsbio.install = FALSE)` or the environment variable
+#' use, after a question where R is interactive; the environment variable
 #' `GLFSBIO_INSTALL=false` forbids that.
 #'
-#' The environment takes 0.6 GB. No function of this package needs scanpy or
-#' matplotlib, so they are not in it; for a Python with these and others give
-#' [glfs_setup()] an environment of your own.
+#' @details Every version of this package has a folder of its own in the cache,
+#' `tools::R_user_dir("glfsbio", "cache")`, which the environment variable
+#' `R_USER_CACHE_DIR` moves, for example to a disk that several people read.
+#' Those of other versions stay: remove them with [unlink()] when no R is using
+#' them. A mirror of PyPI is named as for pip, by its configuration or
+#' `PIP_INDEX_URL`. Variables of other Pythons do not reach this environment.
 #'
-#' # One per version
-#'
-#' Every version of this package has a folder of its own in the cache,
-#' `tools::R_user_dir("glfsbio", "cache")`, the same in all sessions.
-#' The environment is made next to it, started from R, and renamed when it is
-#' complete: an interrupted installation leaves nothing that is used. A second
-#' session that needs it meanwhile waits and then uses it. If the session that
-#' was making it was killed, the next one on the same Linux host starts again;
-#' elsewhere a message names the lock to remove.
-#'
-#' `glfs_install(renew = TRUE)` makes a damaged environment again. Environments
-#' of other versions stay, as sessions may be using them. When no R is using
-#' them, remove them with [unlink()], or all of them with
-#' `unlink(tools::R_user_dir("glfsbio", "cache"), recursive = TRUE)`.
-#'
-#' # Clusters and mirrors
-#'
-#' The environment variable `R_USER_CACHE_DIR` moves the cache, for example to a
-#' disk that several people share, who then need no right to write there. A
-#' mirror of PyPI is named as for pip, by its configuration or the environment
-#' variable `PIP_INDEX_URL`; proxies and certificates hold too. `PIP_USER`,
-#' `PIP_TARGET` and the like, and variables of Python (`PYTHONPATH`,
-#' `PYTHONHOME`, ...) do not reach this environment.
-#'
-#' # basilisk
-#'
-#' Bioconductor's basilisk (>= 1.22) takes Python from pyenv and packages from
-#' PyPI, and needs R 4.5. It can make the same environment, without the hashes:
+#' Bioconductor's basilisk (>= 1.22, R 4.5) can make the same, without hashes:
 #' with `pins`, the versions of `requirements.txt`, call
 #' `env <- basilisk::BasiliskEnvironment("python", "glfsbio", packages = pins,
 #' paths = "python/source")`, and then
@@ -50,8 +25,7 @@
 #'   that this R can load.
 #' @param renew Whether to replace an environment that is there.
 #' @param wait Seconds to wait for another session that is making it.
-#' @return The folder of the environment, invisibly. One that is there stays as
-#'   it is, unless `renew` is TRUE.
+#' @return The folder of the environment, invisibly.
 #' @examples
 #' if (interactive()) glfs_install()
 #' @export
@@ -114,14 +88,12 @@ base_python <- function(python = NULL) {
         "or sys.exit('It is older than 3.11.'); print(sys.executable)")
     refusals <- NULL
     for (candidate in candidates) {
-        path <- tryCatch({
+        why <- tryCatch({
             path <- utils::tail(run_step(candidate, c("-I", "-c", check)), 1L)
             start_in_r(path, "pass")
-            path
-        }, glfs_error = identity)
-        if (is.character(path))
             return(path)
-        refusals <- c(refusals, candidate, ": ", path$message, "\n")
+        }, glfs_error = conditionMessage)
+        refusals <- c(refusals, candidate, ": ", why, "\n")
     }
     glfs_stop(refusals, "glfsbio needs Python (>= 3.11) that this R can load, ",
         "with venv: on Debian apt install python3-venv libpython3-dev, or ",
@@ -139,18 +111,17 @@ start_in_r <- function(python, code) {
 
 run_step <- function(command, arguments, settings = NULL) {
     output <- with_settings(run_command(command, arguments), settings)
-    if (is.null(attr(output, "status")))
-        return(output)
-    step <- paste(c(command, arguments), collapse = " ")
-    glfs_stop(paste(c(remedy(output), step, utils::tail(output, 6L)),
-        collapse = "\n"))
+    if (!is.null(attr(output, "status")))
+        glfs_stop(remedy(output), "\n", toString(c(command, arguments)), "\n",
+            paste(utils::tail(output, 6L), collapse = "\n"))
+    output
 }
 
 # What to do, by a pattern of what pip or the disk has said: the first counts.
 remedy <- function(output) {
     remedies <- c(
-        "No space left on device|quota exceeded" = paste("The disk is full:",
-            "1 GB must be free in R_USER_CACHE_DIR, 0.5 GB in TMPDIR."),
+        "No space left on device|quota exceeded" =
+            "The disk is full: glfsbio takes 1 GB of R_USER_CACHE_DIR.",
         "SSLError|CERTIFICATE_VERIFY_FAILED|TLS CA certificate" = paste(
             "pip does not trust the certificate of the index of packages:",
             "set PIP_CERT to the file with the certificates of your network."),
@@ -158,8 +129,8 @@ remedy <- function(output) {
             "No network: pip cannot reach the index of packages. Call",
             "glfs_install() where there is one; name a mirror with",
             "PIP_INDEX_URL; or give glfs_setup() a Python with glfs_bio."))
-    fits <- function(pattern) any(grepl(pattern, output))
-    c(remedies[vapply(names(remedies), fits, NA)], "This failed:")[[1L]]
+    said <- paste(output, collapse = "\n")
+    c(remedies[vapply(names(remedies), grepl, NA, said)], "This failed:")[[1L]]
 }
 
 # Evaluate code with these settings and without those of other Pythons.
@@ -175,10 +146,12 @@ with_settings <- function(code, settings = NULL) {
 provided_environment <- function() {
     allowed <- as.logical(
         getOption("glfsbio.install", Sys.getenv("GLFSBIO_INSTALL", NA)))
+    if (dir.exists(environment_folder()))
+        return(environment_folder())
     if (is.na(allowed))
         allowed <- !interactive() || isTRUE(utils::askYesNo(paste0(
-            "glfsbio needs the Python package glfs_bio. Make an environment ",
-            "for it in ", cache(), "? It takes some minutes and 0.6 GB.")))
+            "Make a Python environment for glfsbio in ", cache(), "? It takes ",
+            "some minutes and 0.6 GB.")))
     if (!allowed)
         glfs_stop("glfsbio needs a Python with glfs_bio: glfs_install() makes ",
             "one, and glfs_setup() names yours.")

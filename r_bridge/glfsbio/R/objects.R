@@ -5,14 +5,14 @@
 # errors. With `files` a matrix of a HDF5 file stays there, and another delayed
 # one of more than a block goes to a file.
 plain_matrix <- function(x, what, files = TRUE) {
-    if (files && !is.null(place <- in_file(x))) {
+    place <- if (files) in_file(x)
+    if (!is.null(place)) {
         message(what, " is read from its file, part by part.")
         return(place)
     }
     if (files && is_large(x)) {
-        message(what, " is a ", class(x)[1L],
-            ": written to a temporary file, block by block.")
-        return(by_parts(x))
+        message(what, " is written to a temporary file, block by block.")
+        return(to_file(x))
     }
     if (is(x, "DelayedArray"))
         message(what, " is a ", class(x)[1L], ": realised in memory.")
@@ -31,14 +31,13 @@ plain_matrix <- function(x, what, files = TRUE) {
             " of ", typeof(values), ".")
     if (anyNA(values)) {
         at <- Matrix::which(is.na(x), arr.ind = TRUE)[1L, ]
-        glfs_stop(what, " has missing values (", sum(is.na(values)), "), the ",
-            "first at gene ", c(rownames(x)[at[1L]], at[1L])[1L], ", sample ",
+        glfs_stop(what, " has missing values, the first at gene ",
+            row_names(x)[at[1L]], ", sample ",
             c(colnames(x)[at[2L]], at[2L])[1L], ": remove or impute them.")
     }
     if (is(x, "dgCMatrix"))
         plain("sparse", p = x@p, i = x@i, x = x@x, shape = x@Dim)
-    else
-        plain_dense(x)
+    else plain_dense(x)
 }
 
 plain_dense <- function(x)
@@ -51,55 +50,42 @@ in_file <- function(x) {
         !DelayedArray::isPristine(x, ignore.dimnames = TRUE))
         return(NULL)
     seed <- DelayedArray::seed(x)
+    part <- function(name) methods::slot(seed, name)
     if (is(seed, "HDF5ArraySeed"))
         return(plain("file", path = DelayedArray::path(seed),
-            name = methods::slot(seed, "name")))
+            name = part("name")))
     # A file of AnnData, or of 10x, that is stored by samples, or by genes.
     by <- c(CSC_H5SparseMatrixSeed = "csr", CSR_H5SparseMatrixSeed = "csc")
     by <- by[vapply(names(by), is, NA, object = seed)]
-    part <- function(...) paste(c(methods::slot(seed, "group"), ...),
-        collapse = "/")
     if (length(by) > 0L)
-        plain("sparse_file", path = DelayedArray::path(seed),
-            data = part("data", methods::slot(seed, "subdata")),
-            indices = part("indices"), indptr = part("indptr"),
-            shape = dim(seed), by = by[[1L]])
+        plain_sparse_file(DelayedArray::path(seed), part("group"), dim(seed),
+            by[[1L]], part("subdata"))
 }
 
-# Whether a delayed matrix of numbers is read in several blocks.
+plain_sparse_file <- function(path, group, shape, by, subdata = NULL) {
+    part <- function(...) paste(c(group, ...), collapse = "/")
+    plain("sparse_file", path = path, shape = shape, by = by,
+        data = part("data", subdata), indices = part("indices"),
+        indptr = part("indptr"))
+}
+
+# Whether a delayed matrix is read in several blocks.
 is_large <- function(x) is(x, "DelayedMatrix") && length(x) > 0L &&
-    DelayedArray::type(x) %in% c("logical", "integer", "double") &&
-    length(DelayedArray::colAutoGrid(x)) > 1L
+    length(DelayedArray::colAutoGrid(x)) > 1L &&
+    requireNamespace("HDF5Array", quietly = TRUE)
 
-# The folders of matrices that went to files, until Python has answered.
-parts <- new.env(parent = emptyenv())
-
-forget_parts <- function() {
-    unlink(parts$folders, recursive = TRUE)
-    parts$folders <- NULL
+# Bioconductor writes the values that are not zero, sample by sample; it warns
+# of chunks of a file that is empty at first.
+to_file <- function(x) {
+    path <- tempfile(temporary())
+    suppressWarnings(DelayedArray::BLOCK_write_to_sink(x = x * 1,
+        sink = HDF5Array::TENxRealizationSink(dim(x), type = "double",
+            filepath = path, group = "x", level = 0L)))
+    plain_sparse_file(path, "x", dim(x), "csr")
 }
 
-# Binary files of a matrix: values that are not zero with their genes, sample by
-# sample.
-by_parts <- function(x) {
-    folder <- tempfile("glfsbio-")
-    dir.create(folder)
-    parts$folders <- c(parts$folders, folder)
-    files <- lapply(c(data = "data", indices = "indices"), function(name)
-        file(file.path(folder, name), "wb"))
-    on.exit(lapply(files, close))
-    is_sparse <- DelayedArray::is_sparse(x)
-    pointers <- 0
-    grid <- DelayedArray::colAutoGrid(x)
-    for (i in seq_along(grid)) {
-        block <- DelayedArray::read_block(x, grid[[i]], as.sparse = is_sparse)
-        block <- methods::as(if (is_sparse) block else block + 0, "dgCMatrix")
-        writeBin(block@x, files$data)
-        writeBin(block@i, files$indices)
-        pointers <- c(pointers, pointers[length(pointers)] + block@p[-1L])
-    }
-    plain("parts", folder = folder, p = pointers, shape = dim(x))
-}
+# What the names of such files begin with, until Python has answered.
+temporary <- function() paste0("glfsbio-", Sys.getpid(), "-")
 
 row_names <- function(x)
     if (is.null(rownames(x))) as.character(seq_len(nrow(x))) else rownames(x)
@@ -109,12 +95,10 @@ gene_names <- function(x) {
     names <- row_names(x)
     if (is.null(rownames(x)))
         message("The object has no row names: genes are numbered.")
-    if (any(names %in% c(NA, "")))
-        glfs_stop("Row names are missing for some genes: name all, or none.")
-    if (anyDuplicated(names))
-        glfs_stop("Row names are not unique (",
-            listed(unique(names[duplicated(names)])),
-            "): run rownames(x) <- make.unique(rownames(x)) first.")
+    wrong <- unique(names[duplicated(names) | names %in% c(NA, "")])
+    if (length(wrong) > 0L)
+        glfs_stop("Row names are missing or not unique (", listed(wrong),
+            "): run rownames(x) <- make.unique(rownames(x)), or name all.")
     names
 }
 
@@ -146,57 +130,45 @@ plain_column <- function(x) {
         as.vector(x)
 }
 
-# What Python needs of an object, in parts: the matrix that is named, the
-# matrices of raw counts that `counts_layer` names, and the rest, with further
-# columns; of reduced dimensions and pairs those that are `named`, NULL for all.
-# `word` is what the caller calls the name of the matrix.
-read_object <- function(x, assay.type = NULL, assay = NULL, layer = NULL,
-        counts_layer = NULL, word = NULL, named = character(), files = TRUE,
-        obs = NULL, var = NULL) {
-    given <- Filter(Negate(is.null), list(assay.type = assay.type, assay = assay,
-        layer = layer, counts_layer = counts_layer))
-    has_no <- if (inherits(x, "Seurat")) "assay.type" else if (has_samples(x))
-        "layer" else names(given)
-    for (name in intersect(has_no, names(given)))
-        refuse(name, " has no meaning here: ", if (inherits(x, "Seurat"))
-            "name the matrix of x with assay = and layer =."
-            else if (has_samples(x)) "name the matrix of x with assay.type =."
-            else "x is a matrix: put it into a SummarizedExperiment.")
-    has <- contents_of(x, assay = assay)
+# What Python needs of an object, in parts: the matrix at a `place` (named by
+# some of assay.type, assay and layer), those of raw counts that `counts_layer`
+# names, and the rest, with further columns; of pairs those that are `named`.
+# `word` is what the caller calls the name of the matrix. The `whole` object has
+# all pairs and names, in memory.
+read_object <- function(x, place = list(), counts_layer = NULL, word = NULL,
+        named = NULL, obs = NULL, var = NULL, files = !whole, whole = FALSE) {
+    place <- Filter(Negate(is.null), place)
+    has <- contents_of(x, place$assay)
+    for (name in setdiff(names(place), has$words))
+        refuse(name, " has no meaning here: ", if (is.null(has$words))
+            "x is a matrix." else paste("name the matrix by", has$words[1L]))
+    if (inherits(x, "Seurat"))
+        place$assay <- NULL
     has$obs[names(obs)] <- obs
     has$var[names(var)] <- var
-    if (!is.null(has$unused))
-        say_once(has$unused)
-    if (inherits(x, "Seurat"))
-        given$assay <- NULL
-    place <- which_assay(given[["assay.type"]] %or% given[["assay"]] %or%
-        given[["layer"]], has, word %or% c(intersect(names(given),
-            c("assay", "layer")), has$word)[1L])
     # What results that are there were made with.
-    asked <- lapply(Filter(is_result, as.list(has$records)),
-        function(record) record[names(record) %in% c("params", "structure")])
-    layers <- union(counts_layer, intersect(has$names, unlist(lapply(asked,
-        function(record) c(record$structure$layer,
-            record$params$limits$counts_layer)))))
-    if (!is.null(named))
-        named <- c(named, texts(asked))
-    matrix_of <- function(name, ...) {
-        at <- which_assay(name, has, "counts_layer") # refused before it is read
-        plain_matrix(has$matrix(at), has$label(at), ...)
+    used <- as.character(unlist(lapply(Filter(is_result, as.list(has$records)),
+        function(record) list(record$params, record$structure))))
+    layers <- union(counts_layer, intersect(has$names, used))
+    matrix_of <- function(name, word, files = TRUE) {
+        at <- which_assay(name, has, word)
+        label <- paste(c(has$kind, has$names[at]), collapse = " ")
+        plain_matrix(has$matrix(at), label, files)
     }
     list(
-        X = plain_matrix(has$matrix(place), has$label(place), files),
-        var = plain_table(has$var, has$genes),
-        obs = plain_table(has$obs, if (is.null(named)) has$cells),
-        reduced = Map(plain_reduced, has$reduced, names(has$reduced),
-            MoreArgs = list(n = nrow(has$obs), named = named)),
+        X = matrix_of(if (length(place) > 0L) place[[1L]],
+            word %or% c(names(place), has$words)[1L], files),
+        var = plain_table(has$var, has$genes %or% gene_names(x)),
+        obs = plain_table(has$obs, if (whole) colnames(x)),
+        reduced = lapply(Filter(Negate(is.null),
+            lapply(has$reduced, coordinates)), plain_dense),
         layers = lapply(stats::setNames(nm = layers), matrix_of,
-            files = !is.null(named)),
-        pairs = if (is(x, "SingleCellExperiment")) plain_pairs(x, named),
+            "counts_layer", files = !whole),
+        pairs = if (is(x, "SingleCellExperiment"))
+            plain_pairs(x, if (!whole) c(named, used)),
         records = plain_records(has$records),
         # Enough of many names to tell samples from genes.
-        cells = plain_strings(as.character(has$cells[unique(round(seq(1,
-            length(has$cells), length.out = min(length(has$cells), 1000L))))])),
+        cells = plain_strings(as.character(utils::head(colnames(x), 1000L))),
         of = has$of
     )
 }
@@ -212,27 +184,6 @@ plain_parts <- function(parts) {
     if (!is.null(parts$left))
         parts$left <- plain_strings(parts$left)
     plain_argument(parts)
-}
-
-# Names and texts of options, which may name a part of an object.
-texts <- function(x) {
-    if (isS4(x) || is.object(x) && !is.factor(x))
-        return(NULL)
-    c(names(x), if (is.list(x)) unlist(lapply(x, texts), use.names = FALSE)
-    else if (is.character(x) || is.factor(x)) as.character(x))
-}
-
-# A reduced dimension, of which only the name travels where nothing names it.
-# Places in space are used without a name, if they can be.
-plain_reduced <- function(x, name, n, named) {
-    asked <- name %in% named
-    values <- if (asked || is.null(named) || name == "spatial") coordinates(x)
-    if (asked && is.null(values))
-        glfs_stop(
-            "The reduced dimension \"", name, "\" is a ", class(x)[1L], " of ",
-            typeof(x), ", not a matrix of numbers with a row for each sample."
-        )
-    plain_dense(if (is.null(values)) matrix(0, n, 0L) else values)
 }
 
 # Coordinates of samples as a matrix; NULL where they are no numbers.
@@ -253,32 +204,32 @@ plain_records <- function(records) {
 }
 
 # Pairs of samples that `named` has, and those in space: see objects.py in
-# Python for their names. NULL: all, under their own names.
+# Python for their names. NULL: all.
 plain_pairs <- function(x, named) {
-    suffix <- "_connectivities"
     # colPairNames() checks the whole object every time.
-    names <- names(SingleCellExperiment::int_colData(x)$colPairs)
-    keys <- ifelse(names == "connectivities", "neighbors",
-        sub(paste0(suffix, "$"), "", names))
-    sent <- if (is.null(named)) names
-    else ifelse(keys == "neighbors", "connectivities", paste0(keys, suffix))
+    all <- names(SingleCellExperiment::int_colData(x)$colPairs)
+    keys <- sub("_connectivities$", "", sub("^connectivities$", "neighbors", all))
     wanted <- is.null(named) | keys %in% c(named, "spatial_neighbors")
-    lapply(stats::setNames(names, sent)[wanted], function(name) plain_matrix(
+    lapply(stats::setNames(nm = all)[wanted], function(name) plain_matrix(
         SingleCellExperiment::colPair(x, name, asSparse = TRUE),
-        paste0("colPair \"", name, "\"")
-    ))
+        paste("colPair", name)))
 }
 
-# What an object has, by its class: names of matrices and where they are, the
-# matrix of a place, tables, reduced dimensions and records.
+# What an object has, by its class: its matrices, which a place by one of the
+# `words` names, and in `maker` how to make the usual one; its tables, reduced
+# dimensions and records.
 contents_of <- function(x, assay = NULL) {
     if (is(x, "SummarizedExperiment")) contents_of_experiment(x)
-    else if (is(x, "ExpressionSet")) contents_of_set(x)
-    else if (inherits(x, "Seurat")) contents_of_seurat(x, assay)
-    else if (length(dim(x)) == 2L) list(
-        of = "matrix", names = "x", default = "x", matrix = function(place) x,
-        label = function(place) "x", genes = gene_names(x),
-        var = empty(nrow(x)), obs = empty(ncol(x)), cells = colnames(x))
+    else if (is(x, "ExpressionSet")) {
+        names <- Biobase::assayDataElementNames(x)
+        c(tables_of(x), list(of = "ExpressionSet", kind = "assayData",
+            words = c("assay.type", "assay"), names = names, default = "exprs",
+            matrix = function(i) Biobase::assayDataElement(x, names[i])))
+    } else if (inherits(x, "Seurat"))
+        contents_of_seurat(x, seurat_assay(x, assay))
+    else if (length(dim(x)) == 2L)
+        list(of = "matrix", names = "x", default = "x", var = empty(nrow(x)),
+            obs = empty(ncol(x)), matrix = function(place) x)
     else refuse("x", " is a ", class(x)[1L], ": it must be a matrix of genes x ",
         "samples, a SummarizedExperiment, an ExpressionSet or a Seurat object.")
 }
@@ -289,56 +240,35 @@ contents_of_experiment <- function(x) {
     names <- names(as.list(assays)) %or% character(length(assays))
     unnamed <- which(names %in% c(NA, ""))
     names[unnamed] <- unnamed
-    has <- list(
-        of = "SummarizedExperiment", names = names, where = "an assay of x",
-        word = "assay.type", default = c("logcounts", "X",
-            if (length(names) == 1L) names[unnamed]),
+    has <- c(tables_of(x), list(
+        of = "SummarizedExperiment", kind = "assay", names = names,
+        words = c("assay.type", "assay"),
+        default = c("logcounts", "X", if (length(names) == 1L) names[unnamed]),
         maker = if ("counts" %in% names) "; scuttle::logNormCounts(x) makes it",
         matrix = function(place)
-            SummarizedExperiment::assay(x, place, withDimnames = FALSE),
-        label = function(place) paste0("assay \"", names[place], "\""),
-        genes = gene_names(x),
-        var = SummarizedExperiment::rowData(x, use.names = FALSE),
-        obs = no_names(SummarizedExperiment::colData(x)),
-        cells = colnames(x), records = S4Vectors::metadata(x)
-    )
+            SummarizedExperiment::assay(x, place, withDimnames = FALSE)))
     if (is(x, "SingleCellExperiment")) {
         # reducedDims() and altExpNames() check the whole object every time.
         inner <- SingleCellExperiment::int_colData(x)
         has$reduced <- as.list(inner$reducedDims)
-        if (!is.null(inner$spatialCoords)) # of a SpatialExperiment
-            has$reduced$spatial <- inner$spatialCoords
+        has$reduced$spatial <- inner$spatialCoords # of a SpatialExperiment
         if (length(inner$altExps) > 0L)
-            has$unused <- paste0("Alternative experiments are not used: ",
+            say_once("Alternative experiments are not used: ",
                 listed(names(inner$altExps)), ".")
     }
     has
 }
 
-contents_of_set <- function(x) {
-    names <- Biobase::assayDataElementNames(x)
-    list(
-        of = "ExpressionSet", names = names, where = "in assayData(x)",
-        word = "assay.type", default = "exprs",
-        matrix = function(place) Biobase::assayDataElement(x, names[place]),
-        label = function(place) paste0("assayData \"", names[place], "\""),
-        genes = gene_names(Biobase::exprs(x)), var = Biobase::fData(x),
-        obs = no_names(Biobase::pData(x)), cells = colnames(x),
-        records = Biobase::notes(x)
-    )
-}
-
 # Which of the matrices is meant, by its name or its number; NULL: a usual one.
 which_assay <- function(asked, has, word) {
     name <- asked %or% c(intersect(has$default, has$names), has$default)[1L]
-    place <- if (is_string(name)) match(name, has$names)
-    else if (is.numeric(name) && length(name) == 1L)
-        match(name, seq_along(has$names))
+    place <- if (length(name) == 1L && !is.na(name))
+        match(name, if (is.numeric(name)) seq_along(has$names) else has$names)
     if (isTRUE(place > 0L))
         return(place)
-    refuse(word, " = ", deparse1(name), " is not ", has$where, ": ",
-        listed(has$names), if (any(name %in% has$default)) paste0(has$maker,
-            "; name a log-normalised one with ", word, " ="), ".")
+    refuse(word, " = ", deparse1(name), " is no ", c(has$kind, "matrix")[1L],
+        " of x: ", listed(has$names), if (any(name %in% has$default)) paste0(
+            has$maker, "; name a log-normalised one with ", word, " ="), ".")
 }
 
 # What Python needs of an object whose matrix is that of raw counts, and the
@@ -347,8 +277,7 @@ read_counts <- function(x, counts_layer, word = "counts_layer", obs = NULL) {
     check_string(counts_layer, word)
     place <- if (inherits(x, "Seurat")) list(layer = counts_layer)
     else if (has_samples(x)) list(assay.type = counts_layer)
-    parts <- do.call(read_object,
-        c(list(x), place, list(word = word, obs = obs)))
+    parts <- read_object(x, place, word = word, obs = obs)
     if (!is.null(colnames(x)))
         parts$obs$rows <- plain_strings(colnames(x))
     parts
@@ -356,18 +285,38 @@ read_counts <- function(x, counts_layer, word = "counts_layer", obs = NULL) {
 
 is_record <- function(x) is.list(x) && !is.object(x)
 
+is_table <- function(x) is.data.frame(x) || is(x, "DataFrame")
+
 # Others keep beside results what they like.
 is_result <- function(x) is(x, "GLFSResult")
 
-# Records of results, from where their class keeps them; a matrix gives the
-# record alone.
-records_of <- function(x, key, argument, wanted) {
-    if (is(x, "SummarizedExperiment") || is(x, "DataFrame"))
-        S4Vectors::metadata(x)
-    else if (is(x, "ExpressionSet")) Biobase::notes(x)
-    else if (inherits(x, "Seurat")) methods::slot(x, "misc")
-    else if (is_result(x)) stats::setNames(list(x), key)
-    else refuse(argument, " is a ", class(x)[1L], ": it must be ", wanted, ".")
+# Whether there is a place for columns of the samples.
+has_samples <- function(x) is(x, "SummarizedExperiment") ||
+    is(x, "ExpressionSet") || inherits(x, "Seurat")
+
+empty <- function(n) S4Vectors::make_zero_col_DFrame(n)
+
+# The tables of genes and samples, and records, from where their class keeps
+# them, also of what a matrix has given.
+tables_of <- function(x, assay = NULL) {
+    if (is(x, "SummarizedExperiment"))
+        list(var = SummarizedExperiment::rowData(x, use.names = FALSE),
+            obs = SummarizedExperiment::colData(x),
+            records = S4Vectors::metadata(x))
+    else if (is(x, "ExpressionSet"))
+        list(var = Biobase::fData(x), obs = Biobase::pData(x),
+            records = Biobase::notes(x))
+    else if (inherits(x, "Seurat")) {
+        assay <- seurat_assay(x, assay)
+        list(var = x[[assay]][[]], obs = x[[]],
+            records = methods::slot(x, "misc"))
+    }
+    else if (is(x, "DataFrame"))
+        list(var = x, records = S4Vectors::metadata(x))
+    else if (is_result(x))
+        list(var = x[["rowData"]],
+            records = stats::setNames(list(x), paste0("glfs_", x[["kind"]])))
+    else refuse("x", " is a ", class(x)[1L], ", not a result of this package.")
 }
 
 # Results go where users of the class look for them. A matrix has no place for
@@ -375,109 +324,88 @@ records_of <- function(x, key, argument, wanted) {
 write_object <- function(x, result, assay = NULL) {
     if (inherits(x, "Seurat"))
         return(write_seurat(x, result, assay))
-    if (has_samples(x) && length(result$rows) < nrow(x))
+    if (!has_samples(x))
+        return(bare_result(result, colnames(x)))
+    if (length(result$rows) < nrow(x))
         x <- x[result$rows, ]
+    has <- with_result(tables_of(x), result)
     if (is(x, "ExpressionSet")) {
-        Biobase::fData(x) <- with_values(Biobase::fData(x), result, "var")
-        Biobase::pData(x) <- with_values(Biobase::pData(x), result, "obs")
-        Biobase::notes(x) <- with_records(Biobase::notes(x), result)
-        return(x)
+        Biobase::fData(x) <- has$var
+        Biobase::pData(x) <- has$obs
+        Biobase::notes(x) <- has$records
+    } else {
+        SummarizedExperiment::rowData(x) <- has$var
+        SummarizedExperiment::colData(x) <- has$obs
+        S4Vectors::metadata(x) <- has$records
     }
-    if (is(x, "SummarizedExperiment")) {
-        SummarizedExperiment::rowData(x) <- with_values(
-            SummarizedExperiment::rowData(x), result, "var")
-        SummarizedExperiment::colData(x) <- with_values(
-            SummarizedExperiment::colData(x), result, "obs")
-        S4Vectors::metadata(x) <- with_records(S4Vectors::metadata(x), result)
-        return(x)
-    }
-    if (ncol(result$var) > 0L && ncol(result$obs) == 0L) {
+    x
+}
+
+bare_result <- function(result, cells) {
+    tables <- Filter(ncol, list(rowData = result$var, colData = result$obs))
+    if (identical(names(tables), "rowData")) {
         S4Vectors::metadata(result$var) <- result$records
         return(result$var)
     }
     record <- result$records[[1L]]
-    rownames(result$obs) <- colnames(x)
-    record$rowData <- if (ncol(result$var) > 0L) result$var
-    record$colData <- if (ncol(result$obs) > 0L) result$obs
+    record[names(tables)] <- tables
+    if (!is.null(record$colData))
+        rownames(record$colData) <- cells
     record
 }
 
-# A table with columns in place of former ones, and without those that are gone.
-with_values <- function(table, result, name) {
-    table[intersect(result$gone[[name]], names(table))] <- NULL
-    for (column in names(result[[name]]))
-        table[[column]] <- result[[name]][[column]]
-    table
-}
-
-# Each key once, though objects that were bound may bring it twice.
-with_records <- function(records, result) {
-    names(records) <- names(records) %or% character(length(records))
+# Tables with columns in place of former ones, and without those that are gone.
+# Each key of a record once, though objects that were bound may bring it twice.
+with_result <- function(has, result) {
+    for (name in c("var", "obs")) {
+        has[[name]][intersect(result$gone[[name]], names(has[[name]]))] <- NULL
+        for (column in names(result[[name]]))
+            has[[name]][[column]] <- result[[name]][[column]]
+    }
+    names <- names(has$records) %or% character(length(has$records))
+    names(has$records) <- names
     new <- names(result$records)
-    again <- duplicated(names(records)) & names(records) %in% new
-    records <- records[!(again | names(records) %in% result$gone$uns)]
-    records[new] <- result$records
-    records
-}
-
-empty <- function(n) S4Vectors::make_zero_col_DFrame(n)
-
-no_names <- function(table) {
-    rownames(table) <- NULL
-    table
+    has$records <- has$records[!(duplicated(names) & names %in% new |
+        names %in% result$gone$uns)]
+    has$records[new] <- result$records
+    has
 }
 
 # Seurat objects without a class definition of Seurat, whose package is
-# suggested.
+# suggested. NULL: the default assay, or the first other one with the columns of
+# a selection if that has none.
 seurat_assay <- function(x, assay) {
     if (!requireNamespace("SeuratObject", quietly = TRUE))
         glfs_stop("Seurat objects need the R package SeuratObject.")
-    assay <- assay %or% assay_of_results(x)
+    assays <- SeuratObject::Assays(x)
+    usual <- SeuratObject::DefaultAssay(x)
+    records <- Filter(is_result, methods::slot(x, "misc"))
+    columns <- paste0(names(records), "_rank", recycle0 = TRUE)
+    assay <- assay %or% Find(function(name)
+        any(columns %in% names(x[[name]][[]])), c(usual, assays)) %or% usual
     check_string(assay, "assay")
-    if (!assay %in% SeuratObject::Assays(x))
-        refuse("assay", " = \"", assay, "\" is not an assay of x: ",
-            listed(SeuratObject::Assays(x)), ".")
+    if (!assay %in% assays)
+        refuse("assay", " = \"", assay, "\" is no assay of x: ", listed(assays))
     assay
 }
 
-# The default assay, unless selections are in one other alone.
-assay_of_results <- function(x) {
-    usual <- SeuratObject::DefaultAssay(x)
-    kinds <- vapply(results_of(x), `[[`, "", "kind")
-    columns <- paste0(names(kinds)[kinds == "selection"], "_rank",
-        recycle0 = TRUE)
-    has <- function(assay) any(columns %in% names(x[[assay]][[]]))
-    others <- if (length(columns) > 0L && !has(usual))
-        Filter(has, SeuratObject::Assays(x))
-    if (length(others) != 1L)
-        return(usual)
-    message("Assay \"", others, "\" is used, which has the selection.")
-    others
-}
-
-contents_of_seurat <- function(x, assay) {
-    name <- seurat_assay(x, assay)
+contents_of_seurat <- function(x, name) {
+    others <- setdiff(SeuratObject::Assays(x), name)
     assay <- x[[name]]
     layers <- seurat_layers(assay)
-    others <- setdiff(SeuratObject::Assays(x), name)
-    list(
-        of = "Seurat", names = layers, word = "layer", default = "data",
-        where = paste0("in assay \"", name, "\""),
-        # Version 5 may keep the samples of every file in a layer of its own.
+    if (length(others) > 0L)
+        say_once("Other assays are not used: ", listed(others), ".")
+    c(tables_of(x, name), list(
+        of = "Seurat", kind = paste(name, "layer"), names = layers,
+        words = c("layer", "assay"), default = "data",
         maker = if (any(startsWith(layers, "data.")))
-            paste0("; run x[[\"", name, "\"]] <- JoinLayers(x[[\"", name, "\"]])")
+            "; JoinLayers(assay) makes one of those of several files"
         else "; NormalizeData(x) makes it",
-        unused = if (length(others) > 0L)
-            paste0("Other assays are not used: ", listed(others), "."),
         matrix = function(place) seurat_matrix(assay, layers[place]),
-        label = function(place)
-            paste0("layer \"", layers[place], "\" of assay \"", name, "\""),
-        genes = gene_names(assay), var = assay[[]],
-        obs = no_names(x[[]]), cells = colnames(x),
+        genes = gene_names(assay),
         reduced = lapply(stats::setNames(nm = SeuratObject::Reductions(x)),
-            function(name) SeuratObject::Embeddings(x[[name]])),
-        records = methods::slot(x, "misc")
-    )
+            function(name) SeuratObject::Embeddings(x[[name]]))
+    ))
 }
 
 # Version 4 of SeuratObject calls a layer a slot, and has no function `Layers`.
@@ -493,11 +421,9 @@ seurat_matrix <- function(assay, layer) {
     asked <- stats::setNames(list(assay, layer),
         c("", if (is_old_seurat()) "slot" else "layer"))
     matrix <- do.call(SeuratObject::GetAssayData, asked)
-    n <- length(intersect(rownames(assay), rownames(matrix)))
-    if (n < nrow(assay))
-        refuse("layer", " = \"", layer, "\" has ", n, " of ", nrow(assay),
-            " genes: run ScaleData(x, features = rownames(x)), or choose ",
-            "another.")
+    if (!all(rownames(assay) %in% rownames(matrix)))
+        refuse("layer", " = \"", layer, "\" lacks some genes: run ",
+            "ScaleData(x, features = rownames(x)), or choose another.")
     matrix[rownames(assay), , drop = FALSE]
 }
 
@@ -517,6 +443,6 @@ write_seurat <- function(x, result, assay) {
         x <- SeuratObject::AddMetaData(x, cells)
     }
     # Misc<- warns when it replaces an earlier result.
-    methods::slot(x, "misc") <- with_records(methods::slot(x, "misc"), result)
+    methods::slot(x, "misc") <- with_result(tables_of(x, assay), result)$records
     x
 }

@@ -9,9 +9,11 @@ call_arguments <- function(frame = parent.frame()) {
     refuse_typos(options, c(lapply(names, ask, what = "substitute"),
         as.list(eval(quote(substitute(list(...))), frame))[-1L]), frame)
     if ("random_state" %in% ls(frame) && is.null(frame$random_state))
-        options$random_state <- sample.int(.Machine$integer.max, 1L)
+        options$random_state <- drawn_seed()
     options
 }
+
+drawn_seed <- function() sample.int(.Machine$integer.max, 1L)
 
 # A column that an object does not have is NULL, which would be no argument. An
 # element of a list that is NULL is meant. What a wrapper passes on is an
@@ -28,14 +30,13 @@ refuse_typos <- function(options, expressions, frame = parent.frame()) {
 
 # Whether an expression reads from what has columns, such as `x$typo`.
 reads_column <- function(expression, callers) {
-    if (!is.call(expression) ||
-        !as.character(expression[[1L]])[1L] %in% c("$", "[[", "@"))
+    if (!is.call(expression) || !deparse1(expression[[1L]]) %in% c("$", "[["))
         return(FALSE)
     read <- function(frame) tryCatch(eval(expression[[2L]], frame),
         error = function(e) NULL)
     from <- Find(function(value) !is.null(value) && !is.function(value),
         lapply(callers, read))
-    has_samples(from) || is_table(from) || is(from, "AnnotatedDataFrame")
+    has_samples(from) || is_table(from)
 }
 
 # Call a function of Python on an object, or on several of a list, and put into
@@ -44,7 +45,7 @@ run <- function(target, x, options) {
     refuse_unknown(target, options)
     several <- target == "select_genes" && is_record(x)
     if (several && length(x) == 0L)
-        refuse("x", " is an empty list: give one object, or a list of several.")
+        refuse("x", " is an empty list: give one object, or several.")
     if (target == "structure" && !has_samples(x))
         refuse("x", " is a ", class(x)[1L], ", which has no place for a ",
             "structure: put it into a SummarizedExperiment.")
@@ -71,10 +72,8 @@ refuse_unknown <- function(target, options) {
     takes <- setdiff(names(defaults), c("x", "..."))
     for (name in setdiff(names(options), takes))
         refuse(name, " is no argument of ", function_name, "(): it takes ",
-            paste(takes, collapse = ", "), ".",
-            if (name %in% names(formals(glfs_structure)) && "dimred" %in% takes)
-                " Give it to glfs_structure(), and the key of that as dimred.")
-    needed <- takes[vapply(defaults[takes], deparse1, "") == ""]
+            paste(takes, collapse = ", "), ".")
+    needed <- names(Filter(is.name, defaults[takes]))
     for (name in setdiff(needed, names(options)))
         refuse(name, " is missing: ", function_name, "(x) needs it.")
 }
@@ -86,33 +85,30 @@ prepared <- function(target, x, options) {
         contents_of(x) # which refuses it
     if (nrow(x) == 0L)
         refuse("x", " has no genes.")
-    options <- checked(options, x)
-    columns <- as_columns(target, options, x)
+    columns <- as_columns(target, checked(options, x), x)
     options <- columns$options
     words <- c("assay.type", "assay", "layer")
-    place <- Filter(Negate(is.null), options[intersect(words, names(options))])
+    place <- options[intersect(words, names(options))]
     # In functions that look at no panel no result tells the assay.
     if (inherits(x, "Seurat") && is.null(place$assay) &&
-        target %in% c("select_genes", "structure", "classify", "laprls"))
+        target %in% c("select_genes", "structure", "classify"))
         place$assay <- SeuratObject::DefaultAssay(x)
     platform <- options[["platform"]]
-    if (!is.null(platform) && !(target == "order_panel" && is_string(platform)))
+    if (!is.null(platform) && !is_string(platform))
         options[["platform"]] <- read_platform(platform, x, place)
-    places <- options[["spatial"]]
-    if (length(dim(places)) == 2L)
-        options[["spatial"]] <- "glfs_spatial"
     options <- options[setdiff(names(options), words)]
-    parts <- do.call(read_object, c(list(x), place, list(
+    parts <- read_object(x, place,
         counts_layer = unique(c(options[["counts_layer"]],
             options[["limits"]][["counts_layer"]])),
-        named = texts(options), obs = columns$samples, var = columns$genes)))
+        named = unlist(options[c("neighbors_key", "spatial")]),
+        obs = columns$samples, var = columns$genes)
     # Logical columns are labels as R writes them.
     parts$obs$columns <- lapply(parts$obs$columns, function(values)
         if (is.logical(values)) plain_column(factor(values)) else values)
-    if (length(dim(places)) == 2L)
-        parts$reduced$glfs_spatial <- plain_places(places, ncol(x))
-    list(parts = as_cells(parts), options = plain_list(Map(plain_argument,
-        options, names(options)), TRUE), columns = columns, assay = place$assay,
+    if (!is.null(columns$places))
+        parts$reduced$glfs_spatial <- plain_dense(columns$places)
+    list(parts = as_cells(parts), columns = columns, assay = place$assay,
+        options = plain_list(Map(plain_argument, options, names(options)), TRUE),
         of = parts$of)
 }
 
@@ -129,10 +125,6 @@ put_back <- function(x, result, asked) {
     result$records <- lapply(result$records, as_result)
     write_object(x, result, asked$assay)
 }
-
-# Whether there is a place for columns of the samples.
-has_samples <- function(x) is(x, "SummarizedExperiment") ||
-    is(x, "ExpressionSet") || inherits(x, "Seurat")
 
 # A record of Python, whose arrays have no names.
 as_result <- function(record) {
@@ -157,33 +149,24 @@ checked <- function(options, x) {
     for (name in intersect(c("panel", "catalogue"), names(options)))
         if (name == "panel" || !is.null(options[[name]]))
             options[[name]] <- check_panel(options[[name]], name)
-    workers <- options[["BPPARAM"]]
-    if (is(workers, "BiocParallelParam"))
-        options[["BPPARAM"]] <- BiocParallel::bpnworkers(workers)
-    else if (!is.null(workers))
-        refuse("BPPARAM", " must be a parameter of BiocParallel, such as ",
-            "BiocParallel::MulticoreParam(2).")
+    if (is(options[["BPPARAM"]], "BiocParallelParam"))
+        options[["BPPARAM"]] <- BiocParallel::bpnworkers(options[["BPPARAM"]])
     if (is_table(options[["genes"]]))
         options[["genes"]] <- plain_table(options[["genes"]],
             own_names(options[["genes"]]))
     options
 }
 
-is_table <- function(x) is.data.frame(x) || is(x, "DataFrame")
-
 # Names of genes, one string, a table of glfs_read_panel(), or several of these
 # by name.
 check_panel <- function(panel, name) {
     if (is_record(panel) && !is.null(names(panel)))
         return(Map(check_panel, panel, paste0(name, "$", names(panel))))
-    if (is.null(panel) || is.numeric(panel) || is.logical(panel))
-        refuse(name, " must be names of genes, such as rownames(x)[1:3], or ",
-            "one string, not of class ", class(panel)[1L], ".")
-    if (!is_table(panel))
+    if (!is_table(panel) && !mode(panel) %in% c("NULL", "numeric", "logical"))
         return(panel)
     if (!all(c("gene", "id") %in% names(panel)))
-        refuse(name, " is a table without gene and id: give names of genes, ",
-            "or a table of glfs_read_panel().")
+        refuse(name, " is a ", class(panel)[1L], ": it must be names of genes, ",
+            "one string, or a table of glfs_read_panel().")
     plain("panel", table = plain_table(panel))
 }
 
@@ -195,21 +178,20 @@ own_names <- function(table)
 # names of genes, and in limits and platforms numbers are by gene, and groups
 # lists.
 by_gene <- function(value, name, x, inside = FALSE) {
-    genes <- row_names(x)
     if (is_record(value) && length(value) > 0L) {
         inside <- name %in% c("limits", "platform")
-        return(Map(by_gene, value, if (inside) names(value) else name,
-            MoreArgs = list(x = x, inside = inside)))
+        names <- if (inside) names(value) else name
+        return(Map(by_gene, value, names, list(x), inside))
     }
-    if (length(value) != nrow(x) || nrow(x) < 2L || !is.null(dim(value)))
+    genes <- row_names(x)
+    if (length(value) != nrow(x) || nrow(x) < 2L || !is.null(dim(value)) ||
+        !is.null(names(value)))
         value
     else if (is.logical(value) && name %in% of_genes)
         genes[value %in% TRUE]
-    else if (!inside || is.list(value) || !is.null(names(value)))
-        value
-    else if (name %in% numbers_by_name && is.numeric(value))
+    else if (inside && is.numeric(value) && name %in% numbers_by_name)
         stats::setNames(value, genes)[!is.na(value)]
-    else if (name == "groups")
+    else if (inside && name == "groups" && is.atomic(value))
         split(genes, as.vector(value))
     else value
 }
@@ -224,8 +206,8 @@ of_samples <- c(of_selections, "labels", "domains", "library_key")
 # Of the options those that are vectors, one value for each sample.
 sample_vectors <- function(options, x) {
     vectors <- options[intersect(of_samples, names(options))]
-    vectors$groupby <- if (is_record(options[["limits"]]))
-        options[["limits"]][["groupby"]]
+    if (is_record(options[["limits"]]))
+        vectors$groupby <- options[["limits"]][["groupby"]]
     if (!is_target(vectors[["preserve"]], x))
         vectors["preserve"] <- NULL
     Filter(function(values) !is.null(values) && !is_string(values), vectors)
@@ -249,22 +231,28 @@ as_columns <- function(target, options, x) {
     stay <- names(vectors) %in% of_selections
     columns <- paste0(ifelse(stay, key, "glfs"), "_", names(vectors),
         recycle0 = TRUE)
-    samples <- stats::setNames(Map(sample_values, vectors, names(vectors),
-        MoreArgs = list(x = x)), columns)
-    names(columns) <- names(vectors)
-    if ("groupby" %in% names(columns))
-        options[["limits"]][["groupby"]] <- columns[["groupby"]]
-    columns <- columns[names(columns) != "groupby"]
-    options[names(columns)] <- columns
+    samples <- Map(sample_values, vectors, names(vectors), list(x))
+    options[names(vectors)] <- columns
+    if (!is.null(vectors$groupby)) {
+        options[["limits"]][["groupby"]] <- options[["groupby"]]
+        options[["groupby"]] <- NULL
+    }
     genes <- lapply(Filter(function(names) length(names) > 1L,
         options[intersect(c("symbols", "ids"), names(options))]), as.character)
     for (name in names(genes))
         if (length(genes[[name]]) != nrow(x))
-            refuse(name, " has ", length(genes[[name]]), " values for ",
-                nrow(x), " genes: give one each.")
-    options[names(genes)] <- paste0("glfs_", names(genes), recycle0 = TRUE)
-    names(genes) <- paste0("glfs_", names(genes), recycle0 = TRUE)
-    list(options = options, samples = samples, stay = stay, genes = genes)
+            refuse(name, " must have one value for each gene, ", nrow(x), ".")
+    of_genes <- paste0("glfs_", names(genes), recycle0 = TRUE)
+    options[names(genes)] <- of_genes
+    places <- options[["spatial"]]
+    if (length(dim(places)) == 2L) {
+        options[["spatial"]] <- "glfs_spatial"
+        places <- coordinates(places)
+        if (is.null(places) || nrow(places) != ncol(x))
+            refuse("spatial", " must be numbers with a row for each sample.")
+    } else places <- NULL
+    list(options = options, samples = stats::setNames(samples, columns),
+        stay = stay, genes = stats::setNames(genes, of_genes), places = places)
 }
 
 # One value per sample: of numbers -1 is no label, and whole numbers in a column
@@ -278,24 +266,13 @@ sample_values <- function(values, name, x) {
         refuse(name, " must be a factor, strings, whole numbers or logical ",
             "values, not ", kind, ".")
     if (length(values) != ncol(x))
-        refuse(name, " has ", length(values), " values for ", ncol(x),
-            " samples: give one each.")
-    if (!is.null(names(values)) && !identical(names(values), colnames(x)) &&
+        refuse(name, " must have one value for each sample, ", ncol(x), ".")
+    if (!identical(names(values), colnames(x)) &&
         setequal(names(values), colnames(x)))
-        refuse(name, " has names of the samples in another order: give ",
-            name, "[colnames(x)].")
+        refuse(name, " has names in another order: take ", name, "[colnames(x)].")
     values <- unname(values)
     total <- if (name == "cell_weights" && whole) sum(values) else 1
     if (!is.numeric(values)) factor(values)
     else if (may_be_numbers && is.finite(total) && total > 0) values / total
     else values
-}
-
-# Coordinates of the samples in space.
-plain_places <- function(places, n) {
-    places <- coordinates(places)
-    if (is.null(places) || nrow(places) != n)
-        refuse("spatial", " must be numbers with a row for each of the ", n,
-            " samples.")
-    plain_dense(unname(places))
 }

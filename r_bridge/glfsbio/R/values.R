@@ -1,8 +1,7 @@
 # Values for Python and from it. Plain are NULL, strings, raw vectors, numbers,
-# and lists with an element `kind`: they travel as JSON, with numbers and vectors
-# of strings as bytes beside it, since reticulate's own conversion needs the
-# NumPy that it was compiled for, and version 1.28 fails with NumPy 2. The other
-# half is glfs_bio/rbridge/values.py.
+# and lists with an element `kind`: they travel as JSON, with numbers and texts
+# as bytes beside it, since reticulate's own conversion fails with NumPy 2 in
+# version 1.28. The other half is glfs_bio/rbridge/values.py.
 
 # What is made for Python already has this class.
 plain <- function(kind, ...)
@@ -33,10 +32,9 @@ plain_vector <- function(x) {
     if (inherits(x, c("Date", "POSIXt", "yearmon", "yearqtr")))
         x <- format(x)
     is_vector <- is.atomic(x) && mode(x) %in% c("numeric", "logical", "character")
-    if (inherits(x, "integer64") || !is_vector || length(dim(x)) > 2L ||
-        isTRUE(dim(x)[2L] != 1L))
-        return(NULL)
-    stats::setNames(as.vector(unclass(x)), names(x))
+    if (is_vector && !inherits(x, "integer64") && length(dim(x)) < 3L &&
+        !isTRUE(dim(x)[2L] != 1L))
+        stats::setNames(as.vector(unclass(x)), names(x))
 }
 
 # With `named` what Python has as a dict, though it may be empty.
@@ -45,42 +43,32 @@ plain_list <- function(items, named = !is.null(names(items)))
         names = if (named) plain_strings(as.character(names(items))))
 
 # An argument for a Python function: vectors of one element become scalars,
-# unless it is one of `sequences`, and whole numbers integers. Of
+# unless they are sequences there, and whole numbers integers. Of
 # `numbers_by_name` a named vector holds a number of each name; `genes_by_name`
 # are lists of genes.
-plain_argument <- function(x, name = "") {
+plain_argument <- function(x, name = "", is_sequence = name %in% sequences) {
     if (is.null(x) || inherits(x, "glfs_plain"))
         return(x)
     if (is_record(x)) {
         check_names(x, name)
         labels <- if (is.null(names(x))) rep(name, length(x)) else names(x)
-        convert <- if (name %in% genes_by_name) plain_genes else plain_argument
-        return(plain_list(stats::setNames(Map(convert, x, labels), names(x)),
-            named = !is.null(names(x))))
+        items <- Map(plain_argument, x, labels, labels %in% sequences |
+            name %in% genes_by_name & vapply(x, is.character, NA))
+        return(plain_list(stats::setNames(items, names(x)), !is.null(names(x))))
     }
-    given <- class(x)[1L]
-    dated <- inherits(x, c("Date", "POSIXt"))
-    x <- plain_vector(x)
-    if (is.null(x) || dated)
-        refuse(name, " is a ", given, ": it must be NULL, numbers, strings, ",
-            "logical values, or a list of these.")
-    if (anyNA(x))
-        refuse(name, " has missing values: remove them.")
+    vector <- plain_vector(x)
+    if (is.null(vector) || anyNA(vector))
+        refuse(name, " is a ", class(x)[1L], if (anyNA(vector)) " with NA",
+            ": give NULL, numbers, strings, logical values, or a list of these.")
+    x <- vector
     if (is.double(x) && all(is.finite(x)) && all(x == round(x) & abs(x) < 2^31))
         storage.mode(x) <- "integer"
     if (name %in% numbers_by_name && is.numeric(x) && !is.null(names(x)))
         return(plain_list(x))
     x <- if (is_string(x)) path.expand(x) else as.vector(x)
     value <- if (is.character(x)) plain_strings(x) else x
-    if (length(x) == 1L && !name %in% sequences)
-        plain("scalar", value = value)
+    if (length(x) == 1L && !is_sequence) plain("scalar", value = value)
     else value
-}
-
-# As a record has them, too.
-plain_genes <- function(genes, name) {
-    genes <- if (is.list(genes)) unlist(genes) else genes
-    if (is.character(genes)) plain_strings(genes) else plain_argument(genes, name)
 }
 
 check_names <- function(x, name)
@@ -128,11 +116,9 @@ r_value <- function(x, blocks = NULL) {
     switch(c(x$kind, "")[1L],
         numbers = {
             size <- if (x$type == "double") 8L else 4L
-            parts <- lapply(x$blocks, function(block)
-                readBin(block, x$type, length(block) / size))
-            numbers <- if (length(parts) == 1L) parts[[1L]]
-            else c(vector(x$type), unlist(parts))
-            if (anyNA(numbers)) replace(numbers, is.na(numbers), NA) else numbers
+            numbers <- c(vector(x$type), unlist(lapply(x$blocks, function(block)
+                readBin(block, x$type, length(block) / size))))
+            replace(numbers, is.na(numbers), NA)
         },
         scalar = x$value,
         strings = {

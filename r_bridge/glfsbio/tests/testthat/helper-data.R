@@ -77,12 +77,15 @@ seurat_of <- function(x, counts = x) {
 expect_expected <- function(table) expect_equal(as.list(table)[columns],
     as.list(expected())[columns], tolerance = 1e-6)
 
+# The record of a classifier of three genes.
+classifier <- function(x, labels) glfs_result(glfs_classify(x, labels, 3), "glfs_class")
+
 # Functions that read matrices in their ways, of an object with counts and a selection.
 functions <- list(
     select = function(x) select(x, limits = glfs_limits(
         expression = list(counts = 50), counts_layer = "counts")),
     evaluate = function(x) glfs_evaluate_panel(x, labels = "group"),
-    laprls = function(x) coef(glfs_laprls(x, labels = "group")),
+    classify = function(x) classifier(x, "group")$coef,
     efficiency = function(x) as.list(glfs_estimate_efficiency(x, x, labels = "group"))
 )
 

@@ -111,7 +111,7 @@ test_that("what is found in files is what is found in memory", {
     SingleCellExperiment::reducedDim(stored, "PCA") <- methods::as(pca, "HDF5Array")
     scores <- function(x) quiet(glfs_scores(select(x, dimred = "PCA")))
     expect_equal(scores(stored), scores(x), tolerance = 1e-6)
-    expect_identical(as.character(quiet(predict(glfs_laprls(x, "group"), stored))), groups)
+    expect_identical(as.character(quiet(predict(classifier(x, "group"), stored))), groups)
 })
 
 test_that("a delayed matrix of several blocks goes to a temporary file", {

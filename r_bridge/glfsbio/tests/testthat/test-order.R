@@ -87,7 +87,7 @@ test_that("nothing is written where an order is refused", {
     expect_refused(order(at("a.csv"), "visium"), "platform", "python.ValueError")
     expect_refused(order(at("a.csv"), list(failure = 1)), "platform")
     expect_refused(order(at("a.csv"), key = "mine"), "key", "python.KeyError")
-    expect_refused(glfs_write_order(S4Vectors::DataFrame(), at("a.csv")), "x")
+    expect_refused(glfs_write_order(S4Vectors::DataFrame(), at("a.csv")), "key")
     outdated <- sce
     assay(outdated, "logcounts") <- SummarizedExperiment::assay(sce, "logcounts") / 2
     expect_refused(glfs_write_order(outdated, at("a.csv")), "key", "python.ValueError")
