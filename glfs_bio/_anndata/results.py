@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,7 +110,7 @@ def selection_key(adata: AnnData, key: str | None) -> str:
 def kind_of(entry: Any) -> str | None:
     """Return the kind of a stored result; None for what others wrote."""
     written = codec.scalar(entry.get("written")) if isinstance(entry, Mapping) else None
-    if not isinstance(written, Real) or not abs(written) < 1e9:  # NaN
+    if not isinstance(written, int | float | np.number) or not -1e9 < written < 1e9:  # NaN
         return None
     kind = str(codec.scalar(entry.get("kind")))
     return kind if kind in KINDS else None
@@ -122,7 +121,7 @@ def record(adata: AnnData, key: Any) -> Mapping[str, Any]:
     kind = kind_of(adata.uns.get(key))
     # a structure, which may be of other genes or cells, is looked at where it is used
     if kind is not None and key not in adata.obsm and not is_of(adata, key, {}):
-        raise InvalidValue(f"`key={short(key)}` is damaged: run `glfs_bio.{KINDS[kind]}` again")
+        raise InvalidValue(f"`key={short(key)}` was changed: run `glfs_bio.{KINDS[kind]}` again")
     return {} if kind is None else adata.uns[key]
 
 
@@ -220,15 +219,15 @@ def store(adata: AnnData, key: str, entry: Mapping[str, Any], **contents: Any) -
             container = getattr(adata, attribute)  # of a view another one after each
             is_table = attribute in ("obs", "var")
             container[name] = _column(values[name], container.index) if is_table else values[name]
-    stored = [result for result in adata.uns.values() if kind_of(result)]
-    last_written = max((int(codec.scalar(result["written"])) for result in stored), default=0)
-    if "panels" in entry.get("made_of", ()):
-        columns = {"columns": _columns(adata, entry["params"])}
-        entry = {**entry, "made_of": {**entry["made_of"], **columns}}
-    entry = in_files({"made_of": {}, **entry, "written": entry.get("written", last_written + 1)})
+    others = [result for result in adata.uns.values() if kind_of(result)]
+    last_written = max((int(codec.scalar(result["written"])) for result in others), default=0)
+    made_of = dict(entry.get("made_of", {}))
+    if "panels" in made_of:
+        made_of["columns"] = _columns(adata, entry["params"])
+    stored: Any = in_files({"written": last_written + 1, **entry, "made_of": made_of})
     cells, genes = (contents.get(name, {}).get(key) for name in ("obsm", "varm"))
-    entry["made_of"] |= {"numbers": seal({**entry, ".varm": genes}), "cells": seal(cells)}
-    adata.uns[key] = entry
+    stored["made_of"] |= {"numbers": seal({**stored, ".varm": genes}), "cells": seal(cells)}
+    adata.uns[key] = stored
 
 
 def forget_better(adata: AnnData, key: str) -> None:
@@ -486,8 +485,7 @@ def is_of(adata: AnnData, key: str, checksums: Mapping[str, str]) -> bool:
     if kind_of(entry) is None or not isinstance(entry.get("made_of"), Mapping):
         return False
     today = {**checksums, "numbers": seal({**entry, ".varm": adata.varm.get(key)})}
-    if adata.n_obs and key in adata.obsm:
-        today["cells"] = seal(adata.obsm[key])
+    today |= {"cells": seal(adata.obsm.get(key))} if adata.n_obs else {}
     return all(str(codec.scalar(entry["made_of"].get(name))) == of for name, of in today.items())
 
 
