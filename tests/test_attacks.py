@@ -15,8 +15,9 @@ import lzma
 import os
 import re
 from contextlib import suppress
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import anndata as ad
 import h5py
@@ -26,11 +27,12 @@ import pytest
 from every_call import held, same
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from matplotlib import pyplot as plt
 from refusals import refused
 from scipy import sparse
 
 import glfs_bio
-from glfs_bio import LapRLSClassifier, Limits, Platform, io, pp, tl
+from glfs_bio import LapRLSClassifier, Limits, Platform, io, pl, pp, tl
 from glfs_bio.cli import call as shell
 from glfs_bio.data.matrix import check_indices
 from glfs_bio.errors import InvalidValue, Refusal
@@ -263,6 +265,91 @@ def test_records_of_strangers(tmp_path, monkeypatch, seed, way, value, function)
     monkeypatch.setattr(sheets, "_rows_of_text", None)  # reads files
     options = {"n_genes": 5} if function is tl.extend_panel else {}
     function(adata, "glfs", **options)
+
+
+@cache
+def with_results() -> ad.AnnData:
+    """Cells with a structure, a selection by it, and results of the selection."""
+    adata = tiny(0, 60, 24)
+    pp.structure(adata, labels="type")
+    pp.select_genes(adata, 4, use_rep="glfs_structure")
+    tl.evaluate_panel(adata, "glfs", "type")
+    tl.explain_panel(adata, "glfs", "type", genes=["5"])
+    tl.prove_panel(adata)
+    tl.stability(adata, n_resamples=2)
+    tl.extend_panel(adata, "glfs", 5)
+    return adata
+
+
+def places(value: object, way: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The ways to a value and to all within it."""
+    items = value.items() if isinstance(value, dict) else ()
+    return [way, *(place for name, item in items for place in places(item, (*way, name)))]
+
+
+def cell_of_table(table):
+    table = table.copy()
+    table[table.columns[0]] = "x" if table.dtypes.iloc[0].kind in "biuf" else -1
+    return table
+
+
+#: What somebody writes in the place of something; what it does not suit stays as it is.
+WRONG = [5, -1, True, np.nan, "x", None, {}, [], ["x"], np.zeros(3), np.ones((2, 2)), np.empty(0)]
+CHANGED = {
+    "gone": None,
+    "shorter": lambda value: value[:-1],
+    "narrower": lambda value: value[..., :-1],
+    "turned": lambda value: value.T,
+    "unknown": lambda value: np.full(value.shape, np.nan),
+    "a hole": lambda value: np.where(np.arange(value.size).reshape(value.shape), value, np.nan),
+    "negative": lambda value: -value.astype(float),
+    "huge": lambda value: value * 1e200,
+    "objects": lambda value: value.astype(object),
+    "a table": cell_of_table,
+}
+
+
+def report(adata, panel):
+    with TemporaryDirectory() as folder:
+        io.write_report(adata, Path(folder) / "report.html", key=panel, basis=False)
+
+
+PLOTS = ("curve", "genes", "comparison", "labels", "confusion", "stability")
+READERS = {
+    "select": lambda adata, panel: pp.select_genes(adata, 3, preserve="type", key_added="other"),
+    "evaluate": tl.evaluate_panel,
+    "explain": lambda adata, panel: tl.explain_panel(adata, panel, "type", genes=["7"]),
+    "extend": lambda adata, panel: tl.extend_panel(adata, panel, 5),
+    "prove": lambda adata, panel: tl.prove_panel(adata, panel),
+    "report": report,
+    **{draw: lambda adata, _, draw=draw: getattr(pl, draw)(adata, show=False) for draw in PLOTS},
+}
+
+
+@attack(
+    *(PLACES, st.sampled_from(["uns", "uns", "uns", "obsm", "varm"]), st.booleans()),
+    st.sampled_from(list(CHANGED)) | st.sampled_from(WRONG),
+    *(st.sampled_from(list(READERS)), st.sampled_from(["glfs", "glfs", ["1", "2"]])),
+    n=20 * EXAMPLES if EXAMPLES < 100 else EXAMPLES,
+)
+def test_damaged_results(place, part, has_cells, damage, reader, panel):
+    """Whatever somebody wrote in the place of a result, or of a part of it, has a refusal."""
+    adata = with_results()[slice(None) if has_cells else slice(0)].copy()
+    container = getattr(adata, part)
+    keys = [key for key in container if key.startswith("glfs")]
+    ways = [way for key in keys for way in places(container[key], (key,))]
+    *parents, name = ways[int(place * len(ways))]
+    for parent in parents:
+        container = container[parent]
+    change = CHANGED[damage] if isinstance(damage, str) and damage in CHANGED else lambda _: damage
+    if change is None:
+        del container[name]
+    else:
+        with suppress(Exception):
+            container[name] = change(container[name])
+    reader_of = READERS[reader]
+    reader_of(adata, "glfs" if reader == "report" else panel)
+    plt.close("all")
 
 
 @attack(

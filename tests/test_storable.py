@@ -56,7 +56,7 @@ def test_what_is_written_is_read_and_of_use(tmp_path):
     assert (of_labels["confused_with"] == "").all()
     same(held(other), held(adata), "cells", 0.0)
     for key, entry in other.uns.items():
-        if "made_of" in entry and entry["kind"] not in {"structure", "all_genes"}:
+        if "matrix" in entry["made_of"] and entry["kind"] not in {"structure", "all_genes"}:
             assert results.why_outdated(other, entry) is None, key
     matrix = other.uns[structure.KEY]["made_of"]["matrix"]
     with warnings.catch_warnings():

@@ -160,6 +160,7 @@ def test_nothing_else_of_the_cells_goes_into_the_file(both, tmp_path):
 
 CALLS = {
     "labels are predicted": lambda a: tl.evaluate_panel(a, labels="type", measures="accuracy"),
+    "one measure": lambda a: tl.evaluate_panel(a, measures="imputed"),
     "a group of measures": lambda a: tl.evaluate_panel(a, measures=["preserved", "neighbors"]),
     "other labels": lambda a: tl.explain_panel(a, labels="batch"),
     "weights of cells": lambda a: pp.select_genes(a, 5, cell_weights="type"),

@@ -12,6 +12,7 @@ import numpy as np
 import scanpy as sc
 
 import glfs_bio
+from glfs_bio._anndata import results
 from glfs_bio._anndata.structure import KEY, without_cells
 
 #: Cells that express a gene, at least; binary digits that are kept of numbers, and of
@@ -43,9 +44,10 @@ def main() -> None:
     sc.pp.log1p(adata)
     glfs_bio.pp.structure(adata, labels="type")
     blood = without_cells(adata, KEY)
-    blood.uns = rounded(dict(blood.uns))
     largest = np.abs(blood.varm[KEY]).max(axis=1, keepdims=True)
-    blood.varm[KEY] = with_digits(blood.varm[KEY], np.frexp(largest)[1])
+    genes = with_digits(blood.varm[KEY], np.frexp(largest)[1])
+    entry = rounded(dict(blood.uns[KEY]))
+    results.store(blood, KEY, entry, obsm={KEY: blood.obsm[KEY]}, varm={KEY: genes})
     path = Path(glfs_bio.__file__).parent / "blood.h5ad"
     blood.write_h5ad(path, compression="gzip", compression_opts=9)
     sys.stdout.write(f"{path}: {path.stat().st_size / 1e6:.2f} MB, {blood.n_vars} genes\n")

@@ -156,9 +156,9 @@ def of_all_genes(
 
 def moments(adata: AnnData) -> dict[str, Any]:
     """Return what a structure keeps of the genes in cells that were left out, and of types."""
-    genes = results.checksum("/".join(adata.var_names))
-    entries = [of for of in adata.uns.values() if results.kind_of(of) == "structure"]
-    entries = [of for of in entries if "moments" in of and of["made_of"]["genes"] == genes]
+    genes = {"genes": results.checksum("/".join(adata.var_names))}
+    entries = [of for key, of in adata.uns.items() if results.is_of(adata, key, genes)]
+    entries = [of for of in entries if "moments" in of]
     if len({str(of["moments"]["column"]) for of in entries}) != 1:
         text = "these cells were left out, with no moments of these genes, or those of two columns"
         raise InvalidValue(f"`adata` has no cells: {text}: store one, by `glfs_bio.pp.structure`")

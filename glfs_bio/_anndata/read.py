@@ -353,7 +353,8 @@ def _multiples(block: Matrix, n_logs: int = 0, unit: float = 1.0, most: float = 
     They are so without logarithms, `n_logs` times in a unit, in rows whose values are below `most`.
     """
     rows = np.split(block.data, block.indptr[1:-1]) if sparse.issparse(block) else block
-    positive = [row[row > 0].astype(np.float64) for row in rows]
+    # nor is anything so much smaller than the largest, whose ratios would overflow, a count
+    positive = [row[row > 1e-9 * row.max(initial=0)].astype(np.float64) for row in rows]
     expressed = [row for row in positive if len(row) > 1 and row.max() < most]
     for _ in range(n_logs):
         expressed = [np.expm1(unit * row) for row in expressed]

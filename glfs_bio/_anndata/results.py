@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,16 +109,20 @@ def selection_key(adata: AnnData, key: str | None) -> str:
 
 def kind_of(entry: Any) -> str | None:
     """Return the kind of a stored result; None for what others wrote."""
-    if not isinstance(entry, Mapping) or not isinstance(codec.scalar(entry.get("written")), Real):
+    written = codec.scalar(entry.get("written")) if isinstance(entry, Mapping) else None
+    if not isinstance(written, int | float | np.number) or not -1e9 < written < 1e9:  # NaN
         return None
     kind = str(codec.scalar(entry.get("kind")))
     return kind if kind in KINDS else None
 
 
 def record(adata: AnnData, key: Any) -> Mapping[str, Any]:
-    """Return what ``.uns`` has under a key, nothing where that is no record of ours."""
-    stored = adata.uns.get(key)
-    return stored if isinstance(stored, Mapping) else {}
+    """Return the result under a key, nothing where that is none; a damaged one is refused."""
+    kind = kind_of(adata.uns.get(key))
+    # a structure, which may be of other genes or cells, is looked at where it is used
+    if kind is not None and key not in adata.obsm and not is_of(adata, key, {}):
+        raise InvalidValue(f"`key={short(key)}` was changed: run `glfs_bio.{KINDS[kind]}` again")
+    return {} if kind is None else adata.uns[key]
 
 
 def envelope(
@@ -215,12 +219,15 @@ def store(adata: AnnData, key: str, entry: Mapping[str, Any], **contents: Any) -
             container = getattr(adata, attribute)  # of a view another one after each
             is_table = attribute in ("obs", "var")
             container[name] = _column(values[name], container.index) if is_table else values[name]
-    stored = [result for result in adata.uns.values() if kind_of(result)]
-    last_written = max((int(codec.scalar(result["written"])) for result in stored), default=0)
-    if "panels" in entry.get("made_of", ()):
-        columns = {"columns": _columns(adata, entry["params"])}
-        entry = {**entry, "made_of": {**entry["made_of"], **columns}}
-    adata.uns[key] = {**in_files(entry), "written": entry.get("written", last_written + 1)}
+    others = [result for result in adata.uns.values() if kind_of(result)]
+    last_written = max((int(codec.scalar(result["written"])) for result in others), default=0)
+    made_of = dict(entry.get("made_of", {}))
+    if "panels" in made_of:
+        made_of["columns"] = _columns(adata, entry["params"])
+    stored: Any = in_files({"written": last_written + 1, **entry, "made_of": made_of})
+    cells, genes = (contents.get(name, {}).get(key) for name in ("obsm", "varm"))
+    stored["made_of"] |= {"numbers": seal({**stored, ".varm": genes}), "cells": seal(cells)}
+    adata.uns[key] = stored
 
 
 def forget_better(adata: AnnData, key: str) -> None:
@@ -272,7 +279,7 @@ def entry(
     """Return the result of a kind in ``.uns[key]``; `argument` is what named it."""
     read.check(adata)
     checks.texts(or_none=False, **{argument: key})
-    result: dict[str, Any] = adata.uns.get(key, {})
+    result = record(adata, key)
     if kind_of(result) != kind or not result.keys() >= set(needs):
         maker = f"`glfs_bio.{KINDS[kind]}`{f' with {listed(needs)}' if needs else ''}"
         raise NotFound(f"`{argument}={short(key)}` is no result of {maker}: run it first")
@@ -295,7 +302,7 @@ def restored(adata: AnnData, key: str, kind: str, record: Any, *, argument: str 
     try:
         return record.restored(text)
     except Exception as error:
-        why = "has a record of another version, or a damaged one, or one with endless patterns"
+        why = "is damaged, of another version, or has endless patterns"
         text = f"`{argument}={short(key)}` {why}: run `glfs_bio.{KINDS[kind]}`"
         raise InvalidValue(text) from error
 
@@ -378,12 +385,15 @@ def made_of(
 
 def why_outdated(adata: AnnData, entry: Mapping[str, Any], key: str | None = None) -> str | None:
     """Return why a result is not of the matrix and panels of today, or of `key`; or None."""
-    made_of = entry.get("made_of")
-    if made_of is None:
+    made_of = entry.get("made_of", {})
+    if "matrix" not in made_of:
         return "its input is not recorded"
     reasons = [] if key is None or "of" not in entry else [difference(adata, key, entry)]
     reasons += [_change(adata, panel, key) for panel in made_of.get("panels", {}).values()]
-    matrices = {codec.scalar(made_of["matrix"]), _sums(adata, codec.restored(made_of["layer"]))}
+    matrices = {
+        str(codec.scalar(made_of["matrix"])),
+        _sums(adata, codec.restored(made_of["layer"])),
+    }
     if len(matrices - {_UNKNOWN}) > 1:
         reasons.append("the matrix has changed")
     recorded = pd.Series(made_of.get("columns"), dtype=object)  # whatever strangers wrote there
@@ -396,11 +406,12 @@ def why_outdated(adata: AnnData, entry: Mapping[str, Any], key: str | None = Non
 def difference(adata: AnnData, key: str, entry: Mapping[str, Any]) -> str | None:
     """Return what a stability was asked for otherwise than a selection, but for seeds, or None."""
     selection = record(adata, key)
-    if "request" not in entry or "request" not in selection:
+    try:
+        request, of_selection = (codec.value_of(of["request"]) for of in (entry, selection))
+        for fields in (request, of_selection):
+            del fields["structure"]["random_state"]
+    except (LookupError, TypeError, ValueError):
         return "its request is not recorded"
-    request, of_selection = (codec.value_of(record["request"]) for record in (entry, selection))
-    for fields in (request, of_selection):
-        del fields["structure"]["random_state"]
     names = [name for name in request if request[name] != of_selection.get(name)]
     if not names and request["limits"] is None and entry["n_tested"] != selection["n_tested"]:
         names = ["number of candidates"]  # parts of the cells admit other genes to limits
@@ -410,9 +421,8 @@ def difference(adata: AnnData, key: str, entry: Mapping[str, Any]) -> str | None
 def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
     """Refuse a selection from genes of which some have left: others would preserve all."""
     n_tested = int(codec.scalar(record(adata, key).get("n_tested", 0)))
-    if key is None or f"{key}_rank" not in adata.var:
-        return
-    n_left = int(adata.var[f"{key}_rank"].notna().sum())
+    ranks = adata.var.get(f"{key}_rank")
+    n_left = n_tested if ranks is None else int(ranks.notna().sum())
     if n_left < n_tested:
         text = f"is from {n_tested} genes, of which {n_left} are left: use the object with all"
         raise InvalidValue(f"`{argument}={short(key)}` {text}")
@@ -421,11 +431,12 @@ def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
 def most_genes(adata: AnnData) -> int:
     """Return the largest number of genes that a selection or a structure in the object is of."""
     n_genes = [0]
-    for key, entry in adata.uns.items():
-        if isinstance(entry, Mapping) and f"{key}_rank" in adata.var:
-            n_genes.append(int(codec.scalar(entry.get("n_tested", 0))))
-        elif kind_of(entry) == "structure":
-            n_genes.append(np.size(entry["sets"]["0"]["variance"]))
+    for key in adata.uns:
+        entry = record(adata, key)
+        n_genes.append(int(codec.scalar(entry.get("n_tested", 0))))
+        if "sets" in entry:
+            with suppress(LookupError, TypeError):  # of strangers, who may have damaged it
+                n_genes.append(np.size(entry["sets"]["0"]["variance"]))
     return max(n_genes)
 
 
@@ -466,6 +477,28 @@ def _sums(adata: AnnData, layer: str | None) -> str:
     sizes = np.floor(np.log10(np.where(sums == 0, 1.0, np.abs(sums))))
     digits = np.rint(sums / 10.0 ** (sizes - _DIGITS)) + 0.0  # no −0
     return checksum(digits, sizes, chr(0).join([str(adata.shape), *adata.var_names]))
+
+
+def is_of(adata: AnnData, key: str, checksums: Mapping[str, str]) -> bool:
+    """Return whether a result is whole, and of what checksums say."""
+    entry = adata.uns.get(key)
+    if kind_of(entry) is None or not isinstance(entry.get("made_of"), Mapping):
+        return False
+    today = {**checksums, "numbers": seal({**entry, ".varm": adata.varm.get(key)})}
+    today |= {"cells": seal(adata.obsm.get(key))} if adata.n_obs else {}
+    return all(str(codec.scalar(entry["made_of"].get(name))) == of for name, of in today.items())
+
+
+def seal(value: Any) -> str:
+    """Return a checksum of numbers, tables, and names in a dict, whatever writer keeps them."""
+    if isinstance(value, Mapping | pd.DataFrame):
+        # people change tables of orders
+        names = {*value} - {"written", "numbers", "cells", "table" if "checks" in value else ""}
+        return checksum(*(f"{name} {seal(value[name])}" for name in sorted(names)))
+    values = np.ravel(value)
+    text = chr(0).join(map(str, values)) if isinstance(value, pd.Series) else ""
+    numbers = values.astype(float) if values.dtype.kind in "biuf" else text
+    return checksum(str(values.shape), numbers)
 
 
 def checksum(*contents: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +24,7 @@ from ..measures.cells import N_COMPS, View, evenly
 from . import names, read, results
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from ..labels import Labels
     from ..options import Request
 
-#: Where ``pp.structure`` stores a structure; see :func:`slot_of` for those computed by the way.
+#: Where ``pp.structure`` stores a structure; others get the checksum of their parameters.
 KEY = "glfs_structure"
 #: Key of the view of all genes in ``.obsm`` and ``.uns``.
 ALL_GENES = "glfs_all_genes"
@@ -108,33 +107,28 @@ def structure_of(
         read.writable(adata)
     inputs = read.inputs(adata, spec) if inputs is None else inputs
     made_of = checksums(adata, inputs, spec)
-    slot = slot_of(made_of["spec"])
+    slot = f"{KEY}_{results.checksum(made_of['spec'])}"
     for key in (KEY, slot) if spec.stored_key is None else (spec.stored_key,):
-        if key in adata.obsm and _is_of(adata.uns.get(key), made_of):
+        if key in adata.obsm and results.is_of(adata, key, made_of):
             return _stored(adata, key, spec, inputs["batch"])
     if spec.stored_key is not None or adata.n_obs == 0:
-        named = "`adata` has no cells, and its structure"
-        if spec.stored_key is not None:
-            named = f"`use_rep={short(spec.stored_key)}`"
-        raise InvalidValue(f"{named} is outdated or missing: run `pp.structure` on cells")
+        text = "is outdated or missing, or damaged: run `glfs_bio.pp.structure` on cells"
+        raise InvalidValue(f"`use_rep={short(spec.stored_key or KEY)}` {text}")
     structure = compute(adata, inputs, spec)
     if keep:
         # Those that were computed by the way are kept for selections alone.
         computed = {key for key in adata.obsm if read.COMPUTED.fullmatch(key) and KEY in key}
         if computed:
             computed -= {
-                slot_of(spec.text()) for spec in _specs(adata).values() if spec is not None
+                f"{KEY}_{results.checksum(spec.text())}"
+                for spec in _specs(adata).values()
+                if spec is not None
             }
         for key in computed:
             for container in (adata.obsm, adata.varm, adata.uns):
                 container.pop(key, None)
         store(adata, structure, made_of, slot)
     return structure
-
-
-def slot_of(text: str) -> str:
-    """Return the key of a structure of these parameters that is computed by the way."""
-    return f"{KEY}_{results.checksum(text)}"
 
 
 def checksums(adata: AnnData, inputs: dict[str, Any], spec: StructureSpec) -> dict[str, str]:
@@ -163,12 +157,6 @@ def checksum_of_matrix(adata: AnnData, data: RowMatrix, layer: str | None) -> st
     else:
         return results.checksum(repr([*about, data.source]), data.first(read.FIRST_ROWS))
     return results.checksum(repr(about))
-
-
-def _is_of(entry: Any, checksums: Mapping[str, str]) -> bool:
-    """Return whether a stored structure, or what all genes show, is of today's values."""
-    recorded = entry.get("made_of", {}) if isinstance(entry, Mapping) else {}
-    return all(codec.scalar(recorded.get(name)) == value for name, value in checksums.items())
 
 
 def asked_for(adata: AnnData) -> StructureSpec | None:
@@ -218,13 +206,9 @@ def _specs(adata: AnnData) -> dict[str, StructureSpec | None]:
 def _is_there(adata: AnnData, request: Request) -> bool:
     """Return whether an object has what the structure of a selection is computed from."""
     spec, layers = request.structure, {*adata.layers, *([] if adata.raw is None else [read.RAW])}
-    return (
-        request.symbols in (None, *adata.var)
-        and spec.layer in (None, *layers)
-        and spec.batch_key in (None, *adata.obs)
-        and spec.use_rep in (None, *adata.obsm)
-        and spec.neighbors_key in (None, *adata.uns)
-    )
+    named = request.symbols, spec.layer, spec.batch_key, spec.use_rep, spec.neighbors_key
+    places = adata.var, layers, adata.obs, adata.obsm, adata.uns
+    return all(name is None or name in of for name, of in zip(named, places, strict=True))
 
 
 def compute(adata: AnnData, inputs: dict[str, Any], spec: StructureSpec) -> Structure:
@@ -331,7 +315,7 @@ def view_of_all_genes(
     matrix = checksum_of_matrix(adata, data, layer)
     made_of = {"matrix": matrix, "random_state": str(random_state)}
     entry = adata.uns.get(ALL_GENES)
-    if ALL_GENES in adata.obsm and _is_of(entry, made_of):
+    if ALL_GENES in adata.obsm and results.is_of(adata, ALL_GENES, made_of):
         view = View(np.asarray(adata.obsm[ALL_GENES]), random_state)
         stored = vars(view)  # of its cached properties
         stored["nearest"] = np.asarray(entry["nearest"], dtype=np.intp)

@@ -30,8 +30,6 @@ DENSE_BLOCK, SPARSE_READ = 2**24, 2**26
 #: Stored values of a block of a sparse matrix.  Arrays of few more are not reused when freed: the
 #: system's time for new ones was a third of a pass.
 SPARSE_BLOCK = 2**20
-#: Entries of a buffer for the rows of many blocks.
-_BUFFER = 2**24
 #: Kinds of matrices that are in memory: nothing has to be read or computed to see them.
 IN_MEMORY: Any = np.ndarray, sparse.sparray, sparse.spmatrix
 
@@ -107,19 +105,16 @@ class RowMatrix:
         if self.is_dask:
             return self._sweep_dask(work, shared, merge)
         total: Sums = ()
-        buffers: list[Matrix] = []
-        room = 0
+        parts: list[Matrix] = []
         blocks = _cut(self.source, 0) if self.in_memory else self._blocks()
         results = threads.in_order(lambda read: (*work(*read, *shared), read[1].stop), blocks)
         for sums, of_cells, n_read in results:
             total = merge(total, sums) if total else sums
             if of_cells is not None:
-                room = _append(buffers, room, of_cells)
+                parts.append(of_cells)
             if not self.in_memory:
                 show_stage("reading cells", n_read, self.shape[0])
-        if room:
-            buffers[-1] = buffers[-1][:-room]
-        return total, _stacked(buffers) if buffers else None
+        return total, _stacked(parts) if parts else None
 
     def weighted_sums(self, weights: Array) -> Array:
         """``Xᵀ w`` for the columns of `weights`, shape (n_genes, k)."""
@@ -263,20 +258,6 @@ def _cut(source: Matrix, start: int) -> Iterator[tuple[Matrix, slice]]:
         else:
             rows_of_block = source[begin:end]
         yield rows_of_block, slice(start + begin, start + end)
-
-
-def _append(buffers: list[Matrix], room: int, rows: Matrix) -> int:
-    """Put rows into buffers, and return the room in the last: small arrays would part memory."""
-    if sparse.issparse(rows) or not buffers:
-        buffers.append(rows)
-        return room
-    if len(rows) > room:
-        buffers[-1] = buffers[-1][: len(buffers[-1]) - room]
-        room = max(len(rows), _BUFFER // max(1, rows.shape[1]))
-        buffers.append(np.empty((room, rows.shape[1]), dtype=rows.dtype))
-    begin = len(buffers[-1]) - room
-    buffers[-1][begin : begin + len(rows)] = rows
-    return room - len(rows)
 
 
 def _stacked(blocks: Sequence[Matrix]) -> Matrix:

@@ -199,7 +199,7 @@ class Subject:
         """The selection and its results by their kinds, each with why it is outdated."""
         by_kind: dict[str, tuple[Entry, str | None]] = {"selection": (self.entry, None)}
         for kind in {*map(result_kind, CONTENTS)} - {"selection"}:
-            entry = self.adata.uns.get(f"{self.key}_{kind}")
+            entry = results.record(self.adata, f"{self.key}_{kind}")
             if results.kind_of(entry) == kind:
                 by_kind[kind] = entry, results.why_outdated(self.adata, entry, self.key)
         return by_kind

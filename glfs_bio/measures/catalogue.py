@@ -112,7 +112,8 @@ def asked_for(measures: str | Iterable[str] | None, **arguments: object) -> dict
         for group in of_name:
             if missing[group]:
                 needed = ", ".join(map(subject, missing[group]))
-                raise InvalidValue(f"`measures={short(group)}` needs {needed}: pass it as well")
+                how = "use data with cells" if "cells" in missing[group] else "pass it as well"
+                raise InvalidValue(f"`measures={short(name)}` needs {needed}: {how}")
             groups.setdefault(group, set()).update(GROUPS[group] if name in sets else {name})
     if not groups:
         raise InvalidValue("`measures` is empty: leave it out, or name a measure")

@@ -9,7 +9,7 @@ kernel form (Belkin, Niyogi and Sindhwani 2006) with landmarks (Williams and See
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -121,10 +121,8 @@ def table(scores: Mapping[str, LabelScores], kind: str) -> pd.DataFrame:
 
 def confusions(scores: Mapping[str, LabelScores]) -> pd.DataFrame:
     """Return the number of cells of each label with each prediction, by reading."""
-    tables = {
-        reading: of_reading.confusion.melt(ignore_index=False, value_name="n_cells")
-        for reading, of_reading in scores.items()
-    }
+    long: dict[str, Any] = {"ignore_index": False, "value_name": "n_cells"}
+    tables = {reading: scores[reading].confusion.melt(**long) for reading in scores}
     return pd.concat(tables, names=["reading"]).reset_index()
 
 

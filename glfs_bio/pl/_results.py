@@ -123,7 +123,7 @@ def _by_size(adata: AnnData, key: str | None) -> tuple[pd.DataFrame, int | None,
     table = pd.DataFrame({"n_genes": np.arange(1, len(shares) + 1), "value": shares})
     table["bound"] = (table["value"] / optimality).clip(upper=1.0)
     table = table.assign(random=np.nan, panel=selection, measure="preserved")
-    evaluation = adata.uns.get(f"{selection}_evaluation")
+    evaluation = results.record(adata, f"{selection}_evaluation")
     if results.kind_of(evaluation) and results.why_outdated(adata, evaluation) is None:
         evaluated = evaluation["measures"].assign(panel=selection)
         of_selection = evaluated["measure"] == "preserved"

@@ -15,7 +15,7 @@ from scipy.linalg import subspace_angles
 
 from glfs_bio import Limits, Platform, Preserve, pp, tl
 from glfs_bio._anndata import structure as structures
-from glfs_bio._anndata.results import request_of
+from glfs_bio._anndata.results import checksum, request_of
 from glfs_bio.cells.cells import StructureSpec
 from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.data.products import Products, principal_components
@@ -115,7 +115,7 @@ def test_a_selection_by_a_kept_one_is_the_same_to_the_last_bit(half, computed, o
 def test_it_is_kept_by_a_selection_and_by_the_workbench(half, computed):
     other = half.copy()
     pp.select_genes(half, SIZE, inplace=False)  # a table alone keeps nothing
-    slot = structures.slot_of(StructureSpec().text())
+    slot = f"{structures.KEY}_{checksum(StructureSpec().text())}"
     assert slot not in {*half.uns, *half.obsm, *half.varm}
     computed.clear()
     selection(half)

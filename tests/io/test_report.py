@@ -15,6 +15,7 @@ from matplotlib.image import imread
 from refusals import refused
 
 import glfs_bio
+from glfs_bio._anndata import results
 from glfs_bio.errors import FileExists, Refusal
 from glfs_bio.io import _report, write_report
 
@@ -39,8 +40,9 @@ def cells(_pbmc) -> ad.AnnData:
     glfs_bio.tl.order_panel(adata, "glfs", "xenium_v1", refused="replace")
     sets = {"<b>T</b> cells": ["CD3D", "CD3E"], "MHC & II": ["HLA-DRA", "LYZ"], "B": ["CD79A"]}
     glfs_bio.tl.enrich(adata, sets)
-    table = adata.uns["glfs_enrichment"]["table"]
-    table["pvals_adj"] = np.where(table.index == "B", 0.3, 0.01)
+    entry = adata.uns["glfs_enrichment"]
+    entry["table"]["pvals_adj"] = np.where(entry["table"].index == "B", 0.3, 0.01)
+    results.store(adata, "glfs_enrichment", entry)
     return adata
 
 
@@ -178,25 +180,44 @@ def test_the_same_from_memory_and_in_any_look(page, cells, tmp_path):
     assert (tmp_path / "again.html").read_bytes() == page.read_bytes()
 
 
-def test_in_a_browser(page, tmp_path):
-    """Without network: pictures are there, a click sorts, a name is no program."""
+@pytest.fixture
+def shown(page, tmp_path):
+    """Return the page as a browser without network shows it after a script, by its width."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if browser is None:
         pytest.skip("there is no chromium")
-    clicks = """<script>
-      const loss = document.querySelectorAll("thead span")[2];
+
+    def show(script, width, media="print"):
+        text = page.read_text("utf-8").replace("@media print", f"@media {media}")
+        path = tmp_path / "page.html"
+        path.write_text(text.replace("</body>", f"<script>{script}</script></body>"), "utf-8")
+        command = [
+            *(browser, "--headless", "--no-sandbox", "--disable-gpu"),
+            *("--proxy-server=127.0.0.1:9", f"--user-data-dir={tmp_path / 'profile'}"),
+            *(f"--window-size={width},4000", "--dump-dom", path.as_uri()),
+        ]
+        done = subprocess.run(command, capture_output=True, check=True, timeout=3600)
+        return html5lib.parse(done.stdout.decode())
+
+    return show
+
+
+def test_no_table_is_wider_than_a_sheet_of_paper(shown):
+    """A4 within its margins, 182 mm, where the style for print holds."""
+    script = """const right = [...document.querySelectorAll("table")].map(
+        (table) => table.getBoundingClientRect().right);
+      const sheet = document.body.getBoundingClientRect();
+      document.body.dataset.shown = Math.max(...right) < sheet.right + 1;"""
+    tree = shown(f"document.body.style.width = '182mm'; {script}", 1280, media="all")
+    assert every(tree, "body")[0].get("data-shown") == "true"
+
+
+def test_in_a_browser(shown):
+    """Without network: pictures are there, a click sorts, a name is no program."""
+    clicks = """const loss = document.querySelectorAll("thead span")[2];
       loss.click(); loss.click();
-      document.body.dataset.shown = [...document.images].every((i) => i.naturalWidth > 0);
-    </script></body>"""
-    clicked = tmp_path / "clicked.html"
-    clicked.write_text(page.read_text("utf-8").replace("</body>", clicks), encoding="utf-8")
-    command = [
-        *(browser, "--headless", "--no-sandbox", "--disable-gpu", "--proxy-server=127.0.0.1:9"),
-        *(f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1280,4000", "--dump-dom"),
-        clicked.as_uri(),
-    ]
-    done = subprocess.run(command, capture_output=True, check=True, timeout=3600)
-    tree = html5lib.parse(done.stdout.decode())
+      document.body.dataset.shown = [...document.images].every((i) => i.naturalWidth > 0);"""
+    tree = shown(clicks, 1280)
     assert every(tree, "body")[0].get("data-shown") == "true"
     assert texts(tree, "title") == ["Panel <1>"]
     table = every(section(tree, "genes"), "table")[0]

@@ -14,7 +14,7 @@ from sklearn.neighbors import kneighbors_graph
 from glfs_bio import pp, tl
 from glfs_bio._anndata import summaries
 from glfs_bio._anndata.columns import neighbours
-from glfs_bio._anndata.structure import slot_of
+from glfs_bio._anndata.results import checksum
 from glfs_bio.cells.cells import StructureSpec
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
 
@@ -184,7 +184,8 @@ def test_a_panel_for_the_structure_of_the_tissue(cells):
     assert set(cells.var_names[cells.var["glfs_selected"]]) == set(PANEL)
     entry = tl.evaluate_panel(cells, domains="layer", measures="space", inplace=False)
     assert values(entry)["domain_accuracy"] > 0.9
-    assert slot_of(StructureSpec(neighbors_key="spatial_neighbors").text()) in cells.uns
+    spec = StructureSpec(neighbors_key="spatial_neighbors")
+    assert f"glfs_structure_{checksum(spec.text())}" in cells.uns
     # another graph that joins one way is none
     cells.uns["spatial_neighbors"]["params"] = {"n_neighbors": 6}
     with refused(InvalidValue, "neighbors_key"):

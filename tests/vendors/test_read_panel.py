@@ -10,6 +10,7 @@ import pickle
 import re
 import sys
 import zipfile
+from contextlib import suppress
 from itertools import product
 
 import numpy as np
@@ -18,8 +19,16 @@ import pytest
 from refusals import accepted, refused
 
 import glfs_bio
-from glfs_bio.errors import FileMissing, InvalidType, InvalidValue, NotFound, PackageMissing
+from glfs_bio.errors import (
+    FileMissing,
+    InvalidType,
+    InvalidValue,
+    NotFound,
+    PackageMissing,
+    Refusal,
+)
 from glfs_bio.io import read_panel
+from glfs_bio.vendors import sheets
 
 IDS = {"CD3D": "ENSG00000167286", "MS4A1": "ENSG00000156738", "NKG7": "ENSG00000105374"}
 GENES = [*IDS]
@@ -528,3 +537,14 @@ def test_numbers_of_workbooks(write):
     rows = [["GeneID", "is backup"], [109979.0, True], [914, False]]
     panel = read_panel(write("a.xlsx", {"A": rows}), column="GeneID")
     assert panel == ["914"]
+
+
+def test_a_column_is_looked_at_a_few_times_whatever_their_number(write, monkeypatch):
+    """A matrix of cells is no panel, and is refused in time that is linear in its columns."""
+    looked, kind_of = [], sheets.kind_of
+    monkeypatch.setattr(sheets, "kind_of", lambda *cells: looked.append(0) or kind_of(*cells))
+    lines = [["gene", *map("cell{}".format, range(500))], *([gene] + ["1"] * 500 for gene in GENES)]
+    path = write("cells.csv", "\n".join(map(",".join, lines)))
+    with suppress(Refusal):
+        read_panel(path)
+    assert 0 < len(looked) < 3 * 501
