@@ -2,9 +2,9 @@
 
 #' @eval from_python("select_genes")
 glfs_select_genes <- function(x, n_genes = NULL, ..., preserve = "structure",
-        cell_weights = NULL, include = NULL, exclude = NULL, ignore = NULL,
-        limits = NULL, platform = NULL, block = NULL, across = "mean",
-        search = "nested", time_limit = 60, method = "glfs",
+        cell_weights = NULL, include = NULL, exclude = NULL, prefer = NULL,
+        ignore = NULL, limits = NULL, platform = NULL, block = NULL,
+        across = "mean", search = "nested", time_limit = 60, method = "glfs",
         objective = "error", dimred = NULL, neighbors_key = NULL, n_comps = 50,
         symbols = NULL, missing = "raise", key_added = "glfs", subset = FALSE,
         random_state = 0, lam = NULL, assay.type = NULL, assay = NULL,
