@@ -301,7 +301,7 @@ def pages() -> dict[str, Claims]:
             "geneBasis is {} accurate, Spapros PCA {} and HVG seurat_v3 {}.": column(
                 accuracy, "50", "geneBasis", "Spapros PCA", "HVG seurat_v3"
             ),
-            "With labels `glfs_bio` has {} and {} in the last two rows, {} on a named": numbers_of(
+            "{} and {} in the last two rows, behind these markers; on a named one {}": numbers_of(
                 imaging[LABELS]["10"], *(pairs[f"{LABELS}{told}"]["10"] for told in ("", NAMED))
             ),
         },

@@ -354,6 +354,8 @@ def frequency(adata: AnnData, key: str) -> pd.Series:
 def constraints_of(entry: Mapping[str, Any]) -> str:
     """Return among which panels a selection is nearly the best; empty: among all of its size."""
     params = entry.get("params", {})
+    if codec.restored(params.get("include")) is not None:
+        return "beside the included genes"
     constraints = [codec.restored(params.get(name)) for name in _CONSTRAINTS]
     return "within its constraints" if any(value is not None for value in constraints) else ""
 
