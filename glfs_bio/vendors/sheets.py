@@ -262,8 +262,8 @@ def _gene_column(sheet: Sheet) -> int | None:
     candidates = [at for at in sheet.headed(GENE_HEADS) if at in columns]
     gene = next(iter(candidates or of_genes[: len(of_genes) == 1]), None)
     head = "" if gene is None else heads[gene]
-    is_gene = not is_head(head) and names.is_known(head)
-    is_gene |= gene is not None and any(map(is_list_head, sheet.column(gene)[:1]))  # the next row
+    first = [] if gene is None else sheet.column(gene)[:1]  # or the next row is the header
+    is_gene = not is_head(head) and (names.is_known(head) or any(map(is_list_head, first)))
     return None if is_gene or (head and sheet.plain.count(plain(head)) > 1) else gene
 
 
