@@ -72,9 +72,9 @@ def _value(blocks: Sequence[bytes | bytearray], plain: dict[str, Any]) -> Any:
             return sparse.csc_matrix((x, i, p), shape=tuple(shape))
         case {"kind": "file", "path": path, "name": name}:
             return SimpleNamespace(T=h5py.File(path)[name])
-        case {"kind": "sparse_file", "path": path, "shape": shape, "by": form, **places}:
+        case {"kind": "sparse_file", "path": path, "shape": shape, "by": form, **datasets}:
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-                return _sparse_in_file(f"{folder}/matrix.h5", path, places, form, shape)
+                return _sparse_in_file(f"{folder}/matrix.h5", path, datasets, form, shape)
         case {"kind": "list", "items": items, "names": names}:
             items = getattr(items, "tolist", lambda: items)()  # numbers of many genes
             return items if names is None else dict(zip(names, items, strict=True))
@@ -102,15 +102,15 @@ def _numbers(kind: str, blocks: Sequence[bytes]) -> Any:
     return numbers != 0 if kind == "logical" else numbers
 
 
-def _sparse_in_file(new: str, path: str, places: dict[str, str], form: str, shape: Any) -> Any:
-    """Return a matrix of genes × cells, whose arrays are at places of a file.
+def _sparse_in_file(new: str, path: str, datasets: dict[str, str], form: str, shape: Any) -> Any:
+    """Return a matrix of genes × cells, whose arrays are datasets of a file.
 
     anndata knows one by attributes, which a file of 10x has not.  So links in a new file have
     them: links in memory would have all of the other one read there.
     """
     with h5py.File(new, "w") as file:
-        for name, place in places.items():
-            file[name] = h5py.ExternalLink(path, place)
+        for name, dataset in datasets.items():
+            file[name] = h5py.ExternalLink(path, dataset)
         file.attrs["encoding-type"] = f"{form}_matrix"
         file.attrs["encoding-version"] = "0.1.0"
         file.attrs["shape"] = shape[::-1]
