@@ -215,8 +215,8 @@ class MeasuredPanel:
         """Return by how much F grows without genes i, a column, by how much it falls with every
         gene j, and by how much it falls again with j once i left.
         """
-        every = np.ones(len(self.genes))
-        blocks = [(block, block.only(self.genes).inverse(every)) for block in self.criterion.blocks]
+        ones = np.ones(len(self.genes))
+        blocks = [(block, block.only(self.genes).inverse(ones)) for block in self.criterion.blocks]
         changes = (block.changes(inverse, leaving) for block, inverse in blocks)
         if not self.criterion.worst:
             losses, gains, instead = _merged(np.add, changes)
