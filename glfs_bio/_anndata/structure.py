@@ -112,8 +112,11 @@ def structure_of(
         if key in adata.obsm and results.is_of(adata, key, made_of):
             return _stored(adata, key, spec, inputs["batch"])
     if spec.stored_key is not None or adata.n_obs == 0:
+        named = "`adata` has no cells, and its structure"
+        if spec.stored_key is not None:
+            named = f"`use_rep={short(spec.stored_key)}`"
         text = "is outdated or missing, or damaged: run `glfs_bio.pp.structure` on cells"
-        raise InvalidValue(f"`use_rep={short(spec.stored_key or KEY)}` {text}")
+        raise InvalidValue(f"{named} {text}")
     structure = compute(adata, inputs, spec)
     if keep:
         # Those that were computed by the way are kept for selections alone.

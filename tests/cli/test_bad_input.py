@@ -17,7 +17,6 @@ DATA = [
     ("select text.h5ad", "text.h5ad"),
     ("select words.csv", "B"),
     ("select cells.h5ad --transpose", "--transpose"),
-    ("select cells.h5ad --var-names gene_ids", "--var-names"),
     ("select cells.h5ad --n-genes 0", "--n-genes 0"),
     ("select cells.h5ad --include CD8AA", "CD8A"),
     ("select cells.h5ad --exclude /[/", "/[/"),

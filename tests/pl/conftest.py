@@ -7,6 +7,7 @@ from matplotlib import pyplot as plt
 from pictures import PANEL
 
 from glfs_bio import pp, tl
+from glfs_bio._anndata import results
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -41,7 +42,7 @@ def _drawn(_pbmc):
     adata.var["glfs_stability_frequency"] = frequency + 0.2 * adata.var["glfs_selected"]
     jaccard = 0.5 + 0.5 * np.eye(20)
     result = {"jaccard": jaccard, "mean_jaccard": 0.5, "n_genes": np.full(20, 120)}
-    adata.uns["glfs_stability"] = {**result, "kind": "stability", "written": 99}
+    results.store(adata, "glfs_stability", {**result, "kind": "stability", "written": 99})
     adata.var["symbol"] = [f"symbol{i}" for i in range(adata.n_vars)]
     adata.obsm["X_mine"] = adata.obsm["X_pca"][:, :2]
     return adata

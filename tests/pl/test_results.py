@@ -6,6 +6,7 @@ from pictures import best_first, names, rows
 from refusals import refused
 
 from glfs_bio import pl, pp, tl
+from glfs_bio._anndata import results
 from glfs_bio.errors import NotFound
 from glfs_bio.pl._figure import BLUE, GREY, VERMILLION
 
@@ -48,8 +49,10 @@ def test_curves_of_panels_and_of_a_list(drawn):
 
 
 def test_labels_from_the_best_to_the_worst(drawn):
-    table = drawn.uns["glfs_evaluation"]["per_label"]
+    entry = drawn.uns["glfs_evaluation"]
+    table = entry["per_label"]
     table.loc[table["label"] == "CD34+", "too_few"] = True
+    results.store(drawn, "glfs_evaluation", entry)
     ax = pl.labels(drawn, key="glfs", show=False)
     of_cells, of_laprls = (table[table["reading"] == name] for name in ("knn", "laprls"))
     ranked = of_cells.sort_values("recall", ascending=False, kind="stable")

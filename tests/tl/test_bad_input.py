@@ -119,8 +119,9 @@ REFUSED = {
         InvalidValue: {"lambda1": -1, "n_comps": 0, "n_neighbors": 0, "standardize": "x"},
     },
     io.write_genes: {
-        InvalidType: {"selected_only": 1},
+        InvalidType: {"columns": 5, "selected_only": 1},
         InvalidValue: {"path": ("x.doc", "", "a\0.csv")},
+        NotFound: {"columns": ["x"]},
         FileMissing: {"path": "no/x.csv"},
         FileExists: {"path": "old.txt"},
     },
@@ -167,6 +168,7 @@ COMBINATIONS = [
     (tl.enrich, {"min_size": 50, "gene_sets": SETS}, InvalidValue),
     (tl.enrich, {"gene_sets": SETS, "method": "prerank", "background": GENES}, InvalidValue),
     (tl.order_panel, {"counts_layer": None, "limits": 3}, InvalidType),
+    (io.write_genes, {"path": "x.txt", "columns": ["x"]}, InvalidValue),
 ]
 
 

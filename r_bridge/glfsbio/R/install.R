@@ -93,7 +93,7 @@ base_python <- function(python = NULL) {
             start_in_r(path, "pass")
             return(path)
         }, glfs_error = conditionMessage)
-        refusals <- c(refusals, candidate, ": ", why, "\n")
+        refusals <- paste0(refusals, candidate, ": ", why, "\n")
     }
     glfs_stop(refusals, "glfsbio needs Python (>= 3.11) that this R can load, ",
         "with venv: on Debian apt install python3-venv libpython3-dev, or ",
@@ -110,6 +110,7 @@ start_in_r <- function(python, code) {
 }
 
 run_step <- function(command, arguments, settings = NULL) {
+    force(command)
     output <- with_settings(run_command(command, arguments), settings)
     if (!is.null(attr(output, "status")))
         glfs_stop(remedy(output), "\n", toString(c(command, arguments)), "\n",

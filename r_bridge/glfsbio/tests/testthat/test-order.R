@@ -31,13 +31,6 @@ test_that("genes are found by the names that they have and had, in lists of all 
     by_name <- S4Vectors::DataFrame(n_probes = c(9, 2), row.names = c("CD3D", "SEPTIN7"))
     for (list in list(table$symbol, path, table, S4Vectors::DataFrame(table), by_name))
         expect_identical(found(list), c("CD3D", "SEPT7"))
-    history <- S4Vectors::DataFrame(
-        symbol = c("NEW1", "NEW2"),
-        previous = IRanges::CharacterList(c("noise20", "noise21"), character()),
-        aliases = IRanges::CharacterList(character(), "noise22"))
-    table <- glfs_result(glfs_resolve_genes(known(), nomenclature = history), "glfs_names")$table
-    expect_identical(table$found[c(20, 22)], c("retired", "alias"))
-    expect_identical(table$symbol[c(20, 22)], c("NEW1", "NEW2"))
 })
 
 test_that("an order is written of objects of all classes, and read back", {

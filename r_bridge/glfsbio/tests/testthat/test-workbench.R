@@ -128,7 +128,6 @@ test_that("a block, labels, a target and weights are columns or vectors", {
     out <- select(sce, block = sce$batch, preserve = groups, cell_weights = groups,
         limits = glfs_limits(expression = c(mean_in_type = 5), groupby = groups,
             cost = rep(c(2, 1), 20), budget = 9, groups = rep(c("a", "b"), 20), per_group = 4),
-        platform = glfs_platform(efficiency = rep(c(0.5, 1), 20)),
         symbols = paste0("s", 1:40), include = "s3")
     expect_true("g3" %in% glfs_genes(out))
     expect_setequal(setdiff(names(samples(out)), names(samples(sce))),
