@@ -345,8 +345,12 @@ def pages() -> dict[str, Claims]:
                 }
             ),
             "| genes | 5 |": rows(imaging, mean),
-            "GLFS (2014) is {} [{}, {}] ahead": numbers_of(*ahead_by(imaging["GLFS (2014)"]["5"])),
-            "Wilcoxon markers {} [{}, {}] with 10": numbers_of(*ahead_by(imaging[WILCOXON]["10"])),
+            "`glfs_bio` is {} [{}, {}] ahead": numbers_of(
+                *numbers(imaging["GLFS (2014)"]["5"])[1:]
+            ),
+            "Wilcoxon markers are {} [{}, {}] ahead": numbers_of(
+                *ahead_by(imaging[WILCOXON]["10"])
+            ),
             "has {} on MERFISH cells; geneBasis has {}, GeneCover {}, t-test markers {}, and "
             "`glfs_bio` from MERFISH cells {}.": column(
                 merfish, "10", OURS, "geneBasis", "GeneCover", "t-test, in turn", INSTRUMENT

@@ -219,8 +219,8 @@ def store(adata: AnnData, key: str, entry: Mapping[str, Any], **contents: Any) -
             container = getattr(adata, attribute)  # of a view another one after each
             is_table = attribute in ("obs", "var")
             container[name] = _column(values[name], container.index) if is_table else values[name]
-    others = [result for result in adata.uns.values() if kind_of(result)]
-    last_written = max((int(codec.scalar(result["written"])) for result in others), default=0)
+    records = [record for record in adata.uns.values() if kind_of(record)]
+    last_written = max((int(codec.scalar(record["written"])) for record in records), default=0)
     made_of = dict(entry.get("made_of", {}))
     if "panels" in made_of:
         made_of["columns"] = _columns(adata, entry["params"])

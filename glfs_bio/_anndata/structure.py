@@ -112,11 +112,11 @@ def structure_of(
         if key in adata.obsm and results.is_of(adata, key, made_of):
             return _stored(adata, key, spec, inputs["batch"])
     if spec.stored_key is not None or adata.n_obs == 0:
-        named = "`adata` has no cells, and its structure"
+        subject = "`adata` has no cells, and its structure"
         if spec.stored_key is not None:
-            named = f"`use_rep={short(spec.stored_key)}`"
+            subject = f"`use_rep={short(spec.stored_key)}`"
         text = "is outdated or missing, or damaged: run `glfs_bio.pp.structure` on cells"
-        raise InvalidValue(f"{named} {text}")
+        raise InvalidValue(f"{subject} {text}")
     structure = compute(adata, inputs, spec)
     if keep:
         # Those that were computed by the way are kept for selections alone.
@@ -209,9 +209,9 @@ def _specs(adata: AnnData) -> dict[str, StructureSpec | None]:
 def _is_there(adata: AnnData, request: Request) -> bool:
     """Return whether an object has what the structure of a selection is computed from."""
     spec, layers = request.structure, {*adata.layers, *([] if adata.raw is None else [read.RAW])}
-    named = request.symbols, spec.layer, spec.batch_key, spec.use_rep, spec.neighbors_key
-    places = adata.var, layers, adata.obs, adata.obsm, adata.uns
-    return all(name is None or name in of for name, of in zip(named, places, strict=True))
+    keys = request.symbols, spec.layer, spec.batch_key, spec.use_rep, spec.neighbors_key
+    containers = adata.var, layers, adata.obs, adata.obsm, adata.uns
+    return all(key is None or key in of for key, of in zip(keys, containers, strict=True))
 
 
 def compute(adata: AnnData, inputs: dict[str, Any], spec: StructureSpec) -> Structure:

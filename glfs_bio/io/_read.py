@@ -312,8 +312,8 @@ def _table(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     for side, texts in (("row", rows), ("column", columns)):
         wrong = [at for at, text in enumerate(texts) if not text or "\n" in text]
         if wrong:
-            place = f"{side} {wrong[0] + 1}, behind {listed(texts[: wrong[0]][-1:])}"
-            raise bad_file(path, f"has no name, or an open quote, in {place}: mend it")
+            position = f"{side} {wrong[0] + 1}, behind {listed(texts[: wrong[0]][-1:])}"
+            raise bad_file(path, f"has no name, or an open quote, in {position}: mend it")
     if transpose is None:
         check_way_round(path, corner, rows, columns)
     cells, genes = (columns, rows) if transpose else (rows, columns)
