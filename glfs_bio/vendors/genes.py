@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections import defaultdict
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._files import bad_file
+from .._files import bad_file, reading
 from ..errors import InvalidType, InvalidValue, NotFound, listed, naming, short
 from . import names, sheets
 
@@ -88,7 +89,7 @@ def read_panel(
         - ``.txt``, ``.csv``, ``.tsv``, ``.xlsx``: a table with a header, or a list of names, with
           or without one; in texts ``#`` begins a comment
         - ``.grp``, ``.rcc`` of nCounter
-        - ``.gmt``: gene sets, see :func:`read_markers`
+        - ``.gmt``, ``.json``: gene sets, see :func:`read_markers`
 
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
     column : str, default None
@@ -97,7 +98,7 @@ def read_panel(
     sheet : str, default None
         Sheet of a workbook.  None: the first that has genes.
     set_name : str, default None
-        Gene set of a ``.gmt``.  None: all sets.
+        Gene set of a ``.gmt`` or ``.json``.  None: all sets.
 
     Returns
     -------
@@ -333,6 +334,7 @@ def read_markers(
           ``cell type,gene``; a row per type, whose genes are in one cell or in several; a column
           per type, with its genes below; or a row per gene and a column of flags per type
         - ``.gmt``: gene sets; a weight after a gene, as in ``CD3D,1.0`` of Enrichr, is left out
+        - ``.json``: lists of genes by name, or gene sets of MSigDB
 
         Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
     sheet : str, default None
@@ -376,7 +378,7 @@ def read_markers(
         path, ending = sheets.checked(path, ENDINGS, sheet=sheet, type=type, gene=gene)
         source = str(path)
         if ending in sheets.SETS:
-            pairs = _of_gmt(path)
+            pairs = _of_gmt(path) if ending == ".gmt" else _of_json(path)
         else:
             pairs = _by_type(source, sheets.table(path, sheet, type or gene), type, gene)
     lists: dict[str, list[str]] = defaultdict(list)
@@ -400,6 +402,17 @@ def _of_gmt(path: Path) -> Iterator[tuple[str, list[str]]]:
             raise bad_file(path, f"is no GMT file, or has a set twice: mend {line[:40]!r}")
         set_names.add(name)
         yield name, genes
+
+
+def _of_json(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the lists of a JSON file by name."""
+    with reading(path, ".json"):
+        content = json.loads(sheets.text(path))
+    for name, cells in content.items() if isinstance(content, dict) else [("", None)]:
+        genes = cells.get("geneSymbols") if isinstance(cells, dict) else cells  # of MSigDB
+        if not isinstance(genes, list) or not all(isinstance(gene, str) for gene in genes):
+            raise bad_file(path, f"has no list of names in {short(name)}: write them into a .txt")
+        yield name, _names_in(str(path), genes)
 
 
 def _by_type(

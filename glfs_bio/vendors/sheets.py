@@ -342,7 +342,7 @@ WORKBOOKS = (".xlsx", ".xlsm")
 #: Endings of lists and tables of names: of GSEA's lists, and of nCounter, too.
 LISTS = (".txt", *SEPARATORS, *WORKBOOKS, ".grp", ".rcc")
 #: Endings of gene sets.
-SETS = (".gmt",)
+SETS = (".gmt", ".json")
 #: What begins a formula in a spreadsheet, and quotes.
 FORMULA = ("=", "+", "-", "@")
 QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "‘": "’", "«": "»"}

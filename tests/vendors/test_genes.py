@@ -119,6 +119,8 @@ OF_MARKERS = {
     "annotated.csv": "annotation,cluster,gene\nT,1,CD3D\nT,1,CD3E\nB,2,MS4A1\n",
     "gsea.tsv": "T\tB\nna\tna\nCD3D\tMS4A1\nCD3E\t\n",
     "sets.gmt": "T\tx\tCD3D\tCD3E\nB\tx\tMS4A1\n",
+    "lists.json": json.dumps(MARKERS),
+    "msigdb.json": json.dumps({name: {"geneSymbols": MARKERS[name]} for name in MARKERS}),
 }
 
 
@@ -183,7 +185,6 @@ WITHOUT_TYPES = {
     "flagged.csv": "gene,included\nCD3D,TRUE\nLYZ,FALSE\n",
     "negative.csv": "cell type,negative markers\nT,MS4A1\nB,CD3D\n",
     "date.gmt": "T\tx\t1-Mar\tCD3D\n",
-    "lists.json": json.dumps(MARKERS),
     "head_of_r.txt": "X\nCD3D\nCD3E\n",
     "numbered.csv": ",gene1,gene2\nT,CD3D,CD3E\nB,MS4A1,\n",
     "titled_wide.csv": "My markers, version 2\nNK,M,T cell\nGNLY,LYZ,cd3d\nNKG7,CST3,\n",
@@ -198,6 +199,10 @@ WITHOUT_TYPES = {
     "empty.csv": "",
     "date.csv": "type,gene\nT,1-Mar\nT,CD3D\n",
     "several.csv": "type,gene\nT,NKG7/GNLY\n",
+    "texts.json": json.dumps({"T": "CD3D, CD3E", "B": "MS4A1"}),
+    "list.json": '["CD3D"]',
+    "deep.json": '{"T": {"CD3D": 1}}',
+    "broken.json": "{",
     "a.doc": "x",
 }
 
