@@ -47,8 +47,9 @@ if TYPE_CHECKING:
 
 __all__ = ["select_genes", "structure"]
 
-#: So large a share of a panel that is of families which few are meant to have is said.
-_MANY = 0.15
+#: So large a share of a panel, of so many genes, is said that is of families which few panels
+#: are meant to have.
+_MANY, _FEWEST = 0.15, 3
 __dir__ = __all__.copy
 
 
@@ -346,9 +347,9 @@ def _report(frame: pd.DataFrame, request: Request, key: str, families: Counter[s
     idle = panel.index[adds_nothing(panel[f"{key}_loss"].to_numpy())]
     if len(idle):
         note(f"The panel has {len(idle)} genes that add nothing to it: {listed(idle)}.")
-    if families.total() >= _MANY * len(panel):
+    if families.total() >= max(_MANY * len(panel), _FEWEST):
         counts = ", ".join(f"{n} {family}" for family, n in families.most_common())
-        note(f"The panel of {len(panel)} genes is of families: {counts}; see `ignore`.")
+        note(f"Families in the panel of {len(panel)} genes: {counts}; see `ignore`.")
 
 
 def panel_of(
