@@ -188,7 +188,7 @@ def page(name: str) -> str:
         intro = "In `rowData(x)`, and those of samples in `colData(x)`:"
         lines += ["@section Columns:", intro, "", *columns, ""]
     if fields_of_record:
-        intro = f"`metadata(x)${KEYS[name]}` is a list, of which [glfs_result()] is any class's:"
+        intro = f"[glfs_result()], or `metadata(x)${KEYS[name]}`, is a list with"
         lines += ["@section The record:", intro, "", *fields_of_record]
     return "\n".join(lines) + "\n"
 

@@ -13,9 +13,9 @@
 #' @param newdata Other samples, genes x samples, with row names among which the
 #'   genes of the classifier are; of any class that `x` can have.
 #' @param type `"class"` for labels, `"decision"` for decision values.
-#' @inherit glfs_select_genes return
-#' @return `predict()`: a factor with one label per sample, or decision values
-#'   with a column per class, of which the largest is that of the label.
+#' @return `glfs_classify()`: `x` with the columns and the record below.
+#'   `predict()`: a factor with one label per sample, or decision values with a
+#'   column per class, of which the largest is that of the label.
 #' @inheritSection glfs_select_genes Errors
 #' @examples
 #' x <- glfs_example()

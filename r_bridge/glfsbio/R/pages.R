@@ -38,13 +38,11 @@
 #' @return The object, with the columns below in `rowData()` and `colData()`,
 #'   `fData()` and `pData()`, or the metadata of features and cells, and a record
 #'   in `metadata(x)`, `notes(x)` or `Misc(x)`: see [glfs_result()]. For a
-#'   matrix, a DataFrame of the columns of genes with the record in its
-#'   `metadata()`, or where there are no such columns, or others too, the record,
-#'   with DataFrames `rowData` and `colData`. A vector with a value for each
-#'   sample, as `block`, is stored in a column such as `glfs_block`.
-#' @section Errors: Invalid input is an error of class `glfs_error`, with the
-#'   name of the argument in `argument`. Errors of Python also have classes such
-#'   as `python.ValueError`; warnings have class `python.UserWarning`.
+#'   matrix, where only genes get columns, a DataFrame of these with the record
+#'   in its `metadata()`; else the record, with DataFrames `rowData` and
+#'   `colData`. A vector of samples, as `block`, becomes a column `glfs_block`.
+#' @section Errors: Invalid input is an error of class `glfs_error`, which has
+#'   the name of the argument: `tryCatch(..., glfs_error = function(e) e$argument)`.
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
 #' glfs_genes(x)
@@ -65,10 +63,11 @@ NULL
 #' @name glfs_stability
 NULL
 
-#' @param panel Names of genes, or one logical value each; or one string: the
-#'   key of a selection of `x`, a logical column of `rowData()`, a file, or a
-#'   single gene; or a table of [glfs_read_panel()]. Names that are not in the
-#'   data are left out with a warning, but stay in an extended panel.
+#' @param panel Names of genes, or a logical vector with a value per gene; or
+#'   one string: the `key_added` of a selection, such as `"glfs"`, a logical
+#'   column of `rowData()`, a file, or a single gene; or a table of
+#'   [glfs_read_panel()]. Names that are not in the data are left out with a
+#'   warning, but stay in an extended panel.
 #'   `glfs_evaluate_panel()` takes several panels too, as a named list.
 #' @param labels One label per cell, such as its type: a vector, or the name of
 #'   a column of `colData()`, `pData()` or the metadata of a Seurat object.
@@ -80,8 +79,8 @@ NULL
 #'   `"spatial_neighbors"` or `"spatial"`.
 #' @param library_key The section of each cell, a vector or the name of a
 #'   column: cells of other sections are no neighbours. NULL: one section.
-#' @param counts_layer Matrix of raw counts: an assay, an element of
-#'   `assayData`, or a layer of a Seurat assay.
+#' @param counts_layer Name of the assay, element of `assayData` or layer of a
+#'   Seurat assay with raw counts, such as `"counts"`.
 #' @param gene_sets A named list of gene sets, such as pathways, or a GMT file,
 #'   to be covered by the panel.
 #' @param preserve,cell_weights Target of the panel and weight of each cell, as
@@ -90,7 +89,8 @@ NULL
 #' @examples
 #' panel <- c("CD3D", "CD79A", "NKG7", "LYZ", "FCER1A")
 #' x <- glfs_evaluate_panel(glfs_example(), panel, labels = "bulk_labels")
-#' glfs_result(x, "glfs_evaluation")$measures[, 1:5]
+#' measures <- glfs_result(x, "glfs_evaluation")$measures
+#' measures[, c("measure", "value", "random", "bound")]
 #' @name glfs_evaluate_panel
 NULL
 
