@@ -221,7 +221,8 @@ def _as_block(block: Any, cells: Index | None, genes: Index | None, silent: Inde
     else:
         block = block if isinstance(block, sparse.csr_array) else sparse.csr_array(block)
         if not block.has_canonical_format:
-            block = block.copy()
+            # Sums of narrow integers may not fit.
+            block = block.astype(float) if block.dtype.kind in "biu" else block.copy()
             block.sum_duplicates()
     if cells is not None and len(cells) < block.shape[0]:
         block = block[cells]
@@ -294,7 +295,7 @@ def check_finite(values: Array, argument: str = "X", value: object = None) -> No
 #: Share of entries that are not zero from which a matrix is worked on as a dense one.
 _DENSE = 0.5
 #: Units in which sums of squares, and squares of these, are still numbers.
-_SMALLEST_UNIT = 1e-60
+_SMALLEST_UNIT = 1e-18
 #: Values so many times farther from zero than from one another change a selection by rounding.
 _FLAT = 1e4
 #: Rows that are looked at where they are not in memory.

@@ -14,6 +14,7 @@ from scipy import sparse
 from glfs_bio import Limits, io, pp, tl
 from glfs_bio._anndata import read
 from glfs_bio._anndata.results import request_of
+from glfs_bio.data.matrix import RowMatrix, check_unit
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
 
 
@@ -162,12 +163,15 @@ def test_values_that_hardly_differ(pbmc):
         cautions(full)
 
 
-def test_a_unit_in_which_squares_vanish(pbmc, tmp_path):
-    pbmc.X = sparse.csr_matrix(pbmc.X.astype(float) * 1e-100)
+def test_a_unit_in_which_squares_vanish_or_are_infinite(pbmc, tmp_path):
+    values = sparse.csr_matrix(pbmc.X.astype(float))
+    pbmc.X = values * 1e-100
     pbmc.write_h5ad(tmp_path / "cells.h5ad")
     for adata in (pbmc, io.read_cells(tmp_path / "cells.h5ad", backed=True)):
         with refused(InvalidValue, "X"):
             pp.select_genes(adata, 5)
+    with refused(InvalidValue, "X"):
+        check_unit(RowMatrix(values * 1e20))
 
 
 def test_weights_of_any_size(pbmc):

@@ -93,10 +93,13 @@ def test_values_that_are_not_finite_are_found(holder):
             moments(RowMatrix(holder(x)))
 
 
-def test_duplicate_entries_are_summed():
-    twice = sparse.csr_array((np.ones(4), np.zeros(4, dtype=int), np.array([0, 2, 3, 4])), (3, 1))
+@pytest.mark.parametrize("value", [1.0, np.int8(100)])  # whose sum is no such integer
+def test_duplicate_entries_are_summed(value):
+    places = np.zeros(4, dtype=int), np.array([0, 2, 3, 4])
+    twice = sparse.csr_array((np.full(4, value), *places), (3, 1))
     mean, variance, _ = moments(RowMatrix(twice))
-    np.testing.assert_allclose([mean[0], variance[0]], [4 / 3, 2 / 9])
+    unit = float(value)
+    np.testing.assert_allclose([mean[0], variance[0]], [4 / 3 * unit, 2 / 9 * unit**2])
     assert twice.nnz == 4
 
 
