@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from .solvers.panel import Method, Panel, Problem
 
 __all__ = ["select_genes", "structure"]
-
-#: So large a share of a panel, of so many genes, is said that is of families which few panels
-#: are meant to have.
-_MANY, _FEWEST = 0.15, 3
 __dir__ = __all__.copy
+
+#: Families that few panels are meant to have are said from this share of a panel on, and from so
+#: many genes.
+_MANY, _FEWEST = 0.15, 3
 
 
 @public

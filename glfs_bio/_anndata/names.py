@@ -465,7 +465,7 @@ def sets_alike(adata: AnnData, request: Request) -> dict[str, NDArray[np.intp]]:
     if request.limits is not None and request.limits.nearly_identical:
         return {}
     further = [] if request.symbols is None else [read.symbols(adata, request.symbols)]
-    columns = [adata.var_names.to_series(), *further]  # without a call in a plain selection
+    columns = [adata.var_names.to_series(), *further]
     sets = pd.concat([column.reset_index(drop=True).map(set_alike, "ignore") for column in columns])
     return {str(name): np.unique(rows.index) for name, rows in sets.groupby(sets, sort=False)}
 

@@ -283,7 +283,7 @@ def platform(text: str, argument: str) -> Any:
 
 
 _TYPES = {"str": str, "int": int, "float": float, "bool": bool}
-_PANEL = "A file: .txt, .csv, .tsv, .gmt, .xlsx; or names with commas between them."
+_PANEL = "A file: .txt, .csv, .tsv, .gmt, .xlsx, .json; or names with commas between them."
 _LIST = "A file, or names with commas between them."
 _COMMAS = "With commas between them."
 _WEIGHTS = "Several: repeat the option, each with its weight as NAME=WEIGHT."

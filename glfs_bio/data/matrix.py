@@ -294,7 +294,7 @@ def check_finite(values: Array, argument: str = "X", value: object = None) -> No
 
 #: Share of entries that are not zero from which a matrix is worked on as a dense one.
 _DENSE = 0.5
-#: Units in which sums of squares, and squares of these, are still numbers.
+#: Squares of smaller values vanish in single precision, and those of its inverse are infinite.
 _SMALLEST_UNIT = 1e-18
 #: Values so many times farther from zero than from one another change a selection by rounding.
 _FLAT = 1e4
