@@ -24,15 +24,21 @@ from .errors import (
     subject,
 )
 
+try:
+    from fcntl import LOCK_EX, LOCK_NB, flock
+except ImportError:  # Windows, where what the dead left stays
+    flock = None  # type: ignore[assignment]
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: What is in a folder of zarr.
 _OF_ZARR = (".zgroup", ".zattrs", ".zarray", "zarr.json")
-#: How names of temporary folders begin, and where in them what is replaced steps aside.
-_TEMPORARY, _ASIDE = ".glfs-temporary-", "old"
-#: Seconds after which it steps back, if nothing took its place, and after which nobody works there.
-_MINUTE, _DAY = 60.0, 86_400.0
+#: How names of temporary folders begin, where in them what is replaced steps aside, and what is
+#: locked as long as somebody works there.
+_TEMPORARY, _ASIDE, _LOCK = ".glfs-temporary-", "old", "lock"
+#: How often a folder is removed to which threads still write, and seconds between.
+_TRIES, _PAUSE = 1000, 0.05
 
 
 def as_path(path: str | Path, argument: str = "path") -> Path:
@@ -86,19 +92,20 @@ def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[Non
 
 def check_target(path: str | Path, *, overwrite: bool) -> Path:
     """Return the path of a file that can be written, or refuse it; ``.zarr`` is a folder."""
-    path = as_path(path)
-    checks.flags(overwrite=overwrite)
     name = f"`path={short(path)}`"
+    checks.flags(overwrite=overwrite)
+    names_folder = str(path).endswith(("/", os.sep))
+    path = as_path(path)
     try:
         folder, is_there = path.resolve().parent, path.exists() or path.is_symlink()
     except (OSError, RuntimeError) as error:  # too long a name, a folder of others, links in a ring
         raise FileRefused(f"{name} cannot be written ({reason(error)}): name another") from None
-    if is_there and not overwrite:
-        raise FileExists(f"{name} exists: pass `overwrite=True`, or choose another name")
     is_store = path.is_dir() and path.suffix.lower() == ".zarr"
     is_file = path.is_file() or (is_store and (is_zarr(path) or not any(path.iterdir())))
-    if path.exists() and not is_file:
+    if names_folder or (path.exists() and not is_file):
         raise FileExists(f"{name} is a folder or a device, which is not replaced: name a file")
+    if is_there and not overwrite:
+        raise FileExists(f"{name} exists: pass `overwrite=True`, or choose another name")
     if not folder.is_dir():
         raise FileMissing(f"{name} is in a folder that is not there: create it first")
     if not os.access(folder, os.W_OK):
@@ -111,22 +118,22 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Yield a temporary file, which takes the place of `path` after a block without errors.
 
     A replaced file keeps its permissions, and a link to a file stays a link.  What killed processes
-    had put aside comes back, and their files go after a day.
+    had put aside comes back, and their files go.
     """
     path = check_target(path, overwrite=overwrite)
     final = path.resolve()
     _remove_abandoned(final.parent)
-    folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=final.parent))
     try:
-        yield folder / path.name
-        _put(folder / path.name, final, overwrite=overwrite, aside=folder / _ASIDE / final.name)
+        with _temporary_folder(final.parent) as folder:
+            yield folder / path.name
+            aside = folder / _ASIDE / final.name
+            _put(folder / path.name, final, overwrite=overwrite, aside=aside)
     except Refusal:
         raise
     except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
         why = getattr(error, "strerror", None) or reason(error)  # without the temporary's name
-        raise FileRefused(f"`path={short(path)}` cannot be written ({why}): make room") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        text = f"`path={short(path)}` cannot be written ({why})"
+        raise FileRefused(f"{text}: make room, or name another") from error
 
 
 def is_zarr(path: Path) -> bool:
@@ -134,18 +141,38 @@ def is_zarr(path: Path) -> bool:
     return any((path / name).exists() for name in _OF_ZARR)
 
 
+@contextmanager
+def _temporary_folder(parent: Path) -> Iterator[Path]:
+    """Yield a folder that is locked for the time of a block, and goes with it."""
+    folder = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=parent))
+    try:
+        with (folder / "unlocked").open("w") as lock:
+            if flock is not None:
+                with suppress(OSError):  # a file system without locks, where nobody cleans up
+                    flock(lock, LOCK_EX)
+                (folder / "unlocked").rename(folder / _LOCK)
+            yield folder
+    except BaseException:
+        for _ in range(_TRIES):  # after Ctrl-C, threads of zarr write to the end of an array
+            shutil.rmtree(folder, ignore_errors=True)
+            time.sleep(_PAUSE)
+            if not folder.exists():
+                break
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def _remove_abandoned(folder: Path) -> None:
-    """Put back what stepped aside for writers that were killed, and remove their old folders."""
-    for temporary in folder.glob(f"{_TEMPORARY}*"):
-        with suppress(OSError):  # of another user, or gone by now
-            age = time.time() - temporary.lstat().st_mtime
-            if temporary.is_symlink() or age < _MINUTE:
-                continue
+    """Put back what stepped aside for writers that were killed, and remove their folders."""
+    for temporary in folder.glob(f"{_TEMPORARY}*") if flock is not None else ():
+        if temporary.is_symlink():
+            continue
+        with suppress(OSError), (temporary / _LOCK).open("r+") as lock:  # of another user, or gone
+            flock(lock, LOCK_EX | LOCK_NB)  # fails where somebody works
             for old in temporary.glob(f"{_ASIDE}/*"):
                 if not (folder / old.name).exists():
                     old.rename(folder / old.name)
-            if age > _DAY:
-                shutil.rmtree(temporary, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _put(new: Path, path: Path, *, overwrite: bool, aside: Path) -> None:

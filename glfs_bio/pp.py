@@ -303,8 +303,6 @@ def select_genes(
     sets = {"": adata} if isinstance(adata, AnnData) else data_sets(adata)
     for cells in sets.values():
         results.key_for(cells, "selection", key_added)
-        if inplace:
-            read.writable(cells)
         if subset and inplace and cells.isbacked:
             raise InvalidValue("`subset=True` cannot change a backed file: leave it out")
     if isinstance(adata, AnnData):
@@ -512,7 +510,6 @@ def structure(
     results.key_for(adata, "structure", key_added)
     read.unique_names(adata)
     read.need_cells(adata, "adata")
-    read.writable(adata)
     spec = StructureSpec(
         layer=layer,
         batch_key=batch_key,

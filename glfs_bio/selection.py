@@ -124,10 +124,15 @@ def check_sizes(
             raise InvalidValue(f"`n_genes={short(n_genes)}` exceeds the {n_candidates} candidates")
     if spec.n_comps is None:
         check_memory(n_cells, n_features)
-    if 0 < n_cells < FEWEST_CELLS:
-        raise InvalidValue(f"`X` has {n_cells} cells: at least {FEWEST_CELLS} are needed")
+    check_n_cells(n_cells)
     if n_features == 1:
         raise InvalidValue("`X` has 1 gene (n_features=1): there is nothing to choose from")
+
+
+def check_n_cells(n_cells: int) -> None:
+    """Refuse one cell or two; a reference has none."""
+    if 0 < n_cells < FEWEST_CELLS:
+        raise InvalidValue(f"`X` has {n_cells} cells: at least {FEWEST_CELLS} are needed")
 
 
 def check_memory(n_cells: int, n_genes: int) -> None:

@@ -126,11 +126,7 @@ def test_links_stay_and_are_followed(panel, tmp_path):
     assert (tmp_path / "nothing.txt").is_file()
 
 
-@posix
-def test_what_the_dead_left_behind(tmp_path):
-    """What stepped aside is back after a minute, the rest goes after a day; others' names stay."""
-    store(tmp_path / "cells.zarr")
-    code = """
+KILLED = """
 import os, signal
 from pathlib import Path
 from glfs_bio._files import replacing
@@ -138,22 +134,62 @@ Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 with replacing("cells.zarr", overwrite=True) as name:
     name.mkdir()
 """
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False)
-    (left,) = tmp_path.iterdir()
-    endings = ("live", "9" * 99, "file")
-    others = [tmp_path / f".glfs-temporary-{ending}" for ending in endings]
-    others[0].mkdir()
-    (others[0] / "x").write_text("of another container")
-    others[1].symlink_to(tmp_path)
-    others[2].write_text("")
-    for age, remain in (
-        (0, {left.name}),
-        (10**4, {left.name, "cells.zarr"}),
-        (10**6, {"cells.zarr"}),
-    ):
-        for path in (left, *others[1:]) if left.exists() else ():
-            os.utime(path, (time.time() - age,) * 2, follow_symlinks=False)
-        with replacing(tmp_path / "a.txt", overwrite=True) as name:
-            name.write_text("whole")
-        assert names(tmp_path) == {"a.txt", *remain, *(path.name for path in others)}
+
+
+@posix
+def test_what_the_dead_left_behind(tmp_path):
+    """What stepped aside is back, and the rest is gone; folders of others and the living stay."""
+    store(tmp_path / "cells.zarr")
+    subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, check=False)
+    (left,) = names(tmp_path)
+    folder, link, file = (tmp_path / f".glfs-temporary-{name}" for name in ("a", "9" * 99, "b"))
+    folder.mkdir()
+    link.symlink_to(tmp_path)
+    file.write_text("")
+    with replacing(tmp_path / "late.txt") as late:
+        late.write_text("late")
+        for _ in range(2):
+            with replacing(tmp_path / "a.txt", overwrite=True) as name:
+                name.write_text("whole")
+        others = {folder.name, link.name, file.name, late.parent.name}
+        assert names(tmp_path) == {"a.txt", "cells.zarr", *others} - {left}
+    assert (tmp_path / "late.txt").read_text() == "late"
     assert names(tmp_path / "cells.zarr") == {".zgroup", "old"}
+
+
+def test_what_threads_write_late_goes_too(tmp_path, monkeypatch):
+    """As those of zarr do after Ctrl-C, to the end of an array."""
+    parts = iter(range(3))
+
+    def fail():
+        with replacing(tmp_path / "cells.zarr") as name:
+
+            def write_while_others_wait(_):
+                if next(parts, None) is not None:
+                    name.mkdir(parents=True)
+
+            monkeypatch.setattr(time, "sleep", write_while_others_wait)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert not names(tmp_path)
+
+
+@posix
+def test_remedies_that_help(panel, tmp_path):
+    """No `overwrite` where nothing would be overwritten, and no folder is taken for a file."""
+    (tmp_path / "folder.txt").mkdir()
+    os.mkfifo(tmp_path / "fifo.txt")
+    for path in ("folder.txt", "fifo.txt", "new.txt/"):
+        with refused(FileExists, "path") as caught:
+            io.write_genes(panel, f"{tmp_path}/{path}")
+        assert "overwrite" not in str(caught.value)
+    assert names(tmp_path) == {"folder.txt", "fifo.txt"}
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="this system has no /proc")
+def test_a_folder_that_takes_no_files(panel):
+    with refused(FileRefused, "path") as caught:
+        io.write_genes(panel, "/proc/panel.txt")
+    assert "temporary" not in str(caught.value)

@@ -152,6 +152,8 @@ def check(adata: Any, names: Literal["var_names", "obs_names"] = "var_names") ->
     """Refuse what is no AnnData object, or has names that are no texts; load lazy tables."""
     if not isinstance(adata, AnnData):
         raise InvalidType(f"`adata` must be an AnnData object, not {type(adata).__name__}")
+    if adata.is_view and adata.isbacked:  # nothing can be written to it, nor a copy be made
+        raise InvalidValue("`adata` is a view of a backed object: load it, with to_memory()")
     if hasattr(adata.obs, "to_memory"):  # of anndata.experimental.read_lazy
         for name in ("obs", "var", "obsm", "varm", "obsp", "uns"):
             setattr(adata, name, _loaded(getattr(adata, name)))
@@ -181,12 +183,6 @@ def unique_names(adata: AnnData) -> None:
     in_rows = any(gene in adata.obs_names and gene not in adata.var_names for gene in _COMMON)
     if in_rows or 2 * n_cells > len(first):
         raise InvalidValue(f"`adata` has cells in its columns ({listed(first, 3)}): transpose it")
-
-
-def writable(adata: AnnData) -> None:
-    """Refuse a part of a backed object, to which nothing can be written."""
-    if adata.is_view and adata.isbacked:
-        raise InvalidValue("`adata` is a view of a backed object: load it, with to_memory()")
 
 
 def find(

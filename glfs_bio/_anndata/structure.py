@@ -103,8 +103,6 @@ def structure_of(
     adata: AnnData, spec: StructureSpec, inputs: dict[str, Any] | None = None, *, keep: bool = True
 ) -> Structure:
     """Return a structure: a stored one of these cells, or a new one, which is stored."""
-    if keep:
-        read.writable(adata)
     inputs = read.inputs(adata, spec) if inputs is None else inputs
     made_of = checksums(adata, inputs, spec)
     slot = f"{KEY}_{results.checksum(made_of['spec'])}"

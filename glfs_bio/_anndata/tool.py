@@ -93,7 +93,7 @@ def tool(
             of_kind = (is_of_several and kind_of_several) or kind
             key_added = results.key_for(adata, of_kind, arguments["key_added"], key, suffix=suffix)
             arguments["key_added"] = key_added
-            if not inplace and adata.is_view and not adata.isbacked:
+            if not inplace and adata.is_view:
                 adata = arguments["adata"] = adata.copy()  # for what is computed by the way
             with nullcontext() if inplace else _unchanged(adata):
                 result = function(*call.args, **call.kwargs)

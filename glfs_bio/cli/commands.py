@@ -67,8 +67,8 @@ def _put_selection(call: Call, adata: AnnData, key: str) -> None:
     from .._anndata import results
     from ..vendors import sheets
 
-    call.put(adata)
     table = call.content["result"]["table"] = results.ranked(adata, key)
+    call.put(adata)
     if "genes_file" not in call.values and not call.as_json:
         genes = call.names(adata).loc[table.index]
         sheets.check_names(genes, Path("stdout.txt"))
@@ -154,6 +154,7 @@ COMMANDS = {
     "classify": Command(
         "tl.classify",
         "pbmc.h5ad --labels cell_type --n-genes 25 --table predicted.csv",
+        (OUTPUT, TABLE),
         table=_predictions,
     ),
     "enrich": Command("tl.enrich", "panel.h5ad --gene-sets reactome.gmt --table terms.csv"),

@@ -15,6 +15,7 @@ from ..errors import InvalidValue, naming
 from ..estimators import GLFSLapRLSClassifier
 from ..labels import check_classes
 from ..options import Request, public
+from ..selection import check_n_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,6 +118,7 @@ def classify(
     checks.keys(key_added=key_added)
     checks.seed(random_state)
     data = read.row_matrix(adata, layer)
+    check_n_cells(adata.n_obs)
     read.warn_of_state(adata, data)
     batch = read.batches(adata, batch_key)
     codes, categories = columns.labels(adata, labels, "labels")

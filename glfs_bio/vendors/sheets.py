@@ -516,8 +516,9 @@ def write(frame: pd.DataFrame, path: Path, *, overwrite: bool, sheet: str = "She
     frame = without_formulas(frame)
     with replacing(path, overwrite=overwrite) as target:
         if path.suffix.lower() == ".xlsx":
-            with target.open("wb") as file:
-                frame.to_excel(file, sheet_name=sheet, engine="openpyxl", index=False)
+            book = io.BytesIO()  # a file that fails to close would be reported once more
+            frame.to_excel(book, sheet_name=sheet, engine="openpyxl", index=False)
+            target.write_bytes(book.getvalue())
         else:
             separator = SEPARATORS[path.suffix.lower()]
             frame.to_csv(target, sep=separator, index=False, encoding="utf-8")
