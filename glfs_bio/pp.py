@@ -341,10 +341,10 @@ def _report(frame: pd.DataFrame, request: Request, key: str, families: Counter[s
     of_platform = [name for name in (f"{key}_signal", f"{key}_efficiency") if name in panel]
     unseen = panel.index[panel[of_platform[0]] == 0] if of_platform else ()
     if len(unseen):
-        note(f"`platform` is blind to {len(unseen)} genes of the panel: {listed(unseen)}.")
+        note(f"`platform` is blind to genes of the panel: {listed(unseen)}.")
     idle = panel.index[adds_nothing(panel[f"{key}_loss"].to_numpy())]
     if len(idle):
-        note(f"The panel has {len(idle)} genes that add nothing to it: {listed(idle)}.")
+        note(f"Genes that add nothing to the panel: {listed(idle)}.")
     if families.total() >= max(_MANY * len(panel), _FEWEST):
         counts = ", ".join(f"{n} {family}" for family, n in families.most_common())
         note(f"Families in the panel of {len(panel)} genes: {counts}; see `ignore`.")

@@ -280,7 +280,7 @@ def _listed(genes: Lookup, lists: Mapping[Any, Collection[str]], argument: str) 
     if len(absent) == len(names):
         genes.report(argument, absent)
     if absent:
-        text = f"{len(absent)} genes of `{argument}` are missing in {genes.where}"
+        text = f"`{argument}` has genes that are missing in {genes.where}"
         note(f"{text}: {listed(absent)}{genes.hints(absent)}.")
     return {
         str(name): np.unique([row for gene in of_name for row in genes.of(str(gene))]).astype(int)

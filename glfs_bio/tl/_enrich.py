@@ -137,7 +137,7 @@ def enrich(
     if len(outside) == len(selected):
         raise InvalidValue("`background` has no selected gene: spell them alike, or use `symbols`")
     if len(outside):
-        caution(f"{len(outside)} genes that the background lacks are left out: {listed(outside)}.")
+        caution(f"Genes that the background lacks are left out: {listed(outside)}.")
         selected = selected.difference(outside, sort=False)
     is_ora = method == "ora"
     table = _over_representation(selected, sets, universe) if is_ora else _prerank(scores, sets)

@@ -216,7 +216,7 @@ def order_panel(
     if len(bad) and refused == "raise":
         faults = listed(bad["name"] + " " + bad["fault"])
         faults = draft.resolver.of_other_species(panel.names) or f"{faults}: correct them"
-        text = f"`panel` has {len(bad)} genes that cannot be ordered ({form.title}): {faults}"
+        text = f"`panel` has genes that cannot be ordered ({form.title}): {faults}"
         raise InvalidValue(f"{text}, or pass `refused='replace'` or `refused='drop'`")
     if len(bad) and refused == "replace":
         items = draft.with_replacements()
@@ -464,7 +464,7 @@ def _replaced(bad: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     if len(bad):
         in_place = (", " + table["substitute"] + " in its place").where(come["name"].notna(), "")
         texts = table["gene"] + " " + table["reason"] + in_place
-        note(f"{len(bad)} genes cannot be ordered: {listed(texts, len(bad))}.")
+        note(f"Genes that cannot be ordered: {listed(texts, len(bad))}.")
     return table.reset_index(drop=True)
 
 
