@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ..data.matrix import divided
 from ..errors import InvalidValue
 from .error import Block, Evidence, Largest, inverse
 from .platform import N_DRAWS
@@ -91,7 +92,7 @@ def label_matrix(labels: Index, cells: Cells, weights: Array | None) -> Array:
     means = cells.coordinates(cells.means_of(labels, weights)[1])
     first, second = np.triu_indices(means.shape[1], 1)
     differences = means[:, first] - means[:, second]
-    differences = _divided(differences, np.linalg.norm(differences, axis=0))
+    differences = divided(differences, np.linalg.norm(differences, axis=0), NOTHING)
     return rooted(differences @ differences.T)
 
 
@@ -103,7 +104,7 @@ def value_matrix(numbers: Array, cells: Cells, weights: Array | None) -> Array:
     counts = measured * (1.0 if weights is None else weights)
     values = np.where(measured[:, None], numbers, 0.0)
     values = (values - counts @ values / max(counts.sum(), 1.0)) * measured[:, None]
-    values = _divided(values, np.sqrt(counts @ values**2))
+    values = divided(values, np.sqrt(counts @ values**2), NOTHING)
     coordinates = cells.coordinates(cells.basis.T @ (values * counts[:, None]))
     return rooted(coordinates @ coordinates.T)
 
@@ -214,7 +215,7 @@ class Criterion:
         self.has_target = np.array([has_others or cells.n_axes > 0 for cells in self.sets])
         counted = self.has_target.astype(float) if self.has_anything else equal
         #: What the error of each set is multiplied with, shape (n_sets,)
-        self._shares = _divided(counted, self._reach, 0.0) if worst else equal
+        self._shares = divided(counted, self._reach) if worst else equal
         #: ``F(∅) − F(all)``: what all genes keep
         self.scale = 1.0 if worst else float(self._reach.sum())
 
@@ -341,7 +342,7 @@ class OnPlatform(Criterion):
         if self.instrument is not None and detection.spread is not None:
             seen = self.instrument.amplitude(self.instrument.detected)
             of_draws = self.instrument.amplitude(drawn * detection.on_target_rate)
-            gains *= np.divide(of_draws, seen, out=np.zeros_like(gains), where=seen > 0)
+            gains *= divided(of_draws, seen)
         power = 1 if self._evidence is None else 2  # of squares
         self.blocks = [
             replace(block, genes=block.genes * gain[:, None], weights=block.weights / n_draws)
@@ -393,8 +394,3 @@ def _of_trace_one(matrix: Array) -> Array:
     """With trace 1, or zero."""
     trace = float(np.trace(matrix))
     return matrix / trace if trace > NOTHING else np.zeros_like(matrix)
-
-
-def _divided(columns: Array, lengths: Array, nothing: float = NOTHING) -> Array:
-    """Each column by its length; zero where that is nothing."""
-    return np.divide(columns, lengths, out=np.zeros_like(columns), where=lengths > nothing)

@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
+from ..data.matrix import divided
 from .criterion import errors_along
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class MeasuredPanel:
                 total += at_cells.sum(axis=0)
                 for label in range(n_labels):
                     work[:, label] += at_cells[labels[rows] == label].sum(axis=0)
-        return np.asarray(np.divide(work.T, total, out=np.zeros_like(work.T), where=total > 0).T)
+        return divided(work.T, total).T
 
     def pairs(self, codes: Sequence[Index], n_labels: int) -> Pairs:
         """Return how far each pair of labels is separated, over sets of cells by its distance
@@ -204,9 +205,7 @@ class MeasuredPanel:
         losses, gains, instead = self._joined(leaving)
         lost = (losses - instead) / self.criterion.scale
         repeated = losses - gains[leaving][:, None]
-        score = np.divide(
-            instead - gains, repeated, out=np.zeros_like(instead), where=repeated > _NOTHING
-        )
+        score = divided(instead - gains, repeated, _NOTHING)
         lost[:, self.genes] = np.inf
         score[:, self.genes] = 0.0
         return lost, score

@@ -19,6 +19,7 @@ from scipy.sparse import csgraph
 from sklearn.model_selection import StratifiedGroupKFold
 
 from ..cells.graph import MOST_EXACT, joined
+from ..cells.noise import inverse_root
 from ..data.matrix import RowMatrix, moments
 from . import labels as readers
 from .cells import N_NEIGHBORS, dense, evenly, nearest, scatter_of
@@ -191,9 +192,8 @@ class Autocorrelation:
         total = self.weights.sum() * self.of_genes.sum()
         if total <= 0 or n_cells - 1 <= rank:
             return float("nan")
-        (fits, cross, inner), _ = RowMatrix(self.weights, checked=True).sweep(
-            _around, panel, self.values
-        )
+        weights = RowMatrix(self.weights, checked=True)
+        (fits, cross, inner), _ = weights.sweep(_around, panel, self.values)
         by_degree = panel.T @ degrees
         inner -= np.outer(centre, by_degree) + np.outer(by_degree, centre)
         inner += degrees.sum() * np.outer(centre, centre)
@@ -208,8 +208,7 @@ class Autocorrelation:
 
 def _whitening(scatter: Array) -> Array:
     """T of ``Tᵀ scatter T = I``, shape (n_genes, rank)."""
-    scale = np.sqrt(np.diag(scatter))
-    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    inverse = inverse_root(np.diag(scatter))
     values, vectors = np.linalg.eigh(scatter * np.outer(inverse, inverse))
     significant = values > _ROUNDING * values[-1]
     return np.asarray(inverse[:, None] * vectors[:, significant] / np.sqrt(values[significant]))
