@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -143,10 +143,15 @@ class Refusal(Exception):
         subject = _ARGUMENT.fullmatch(code[1]) if code else None
         return subject["name"] if subject else ""
 
-    def within(self, subset: str) -> Self:
-        """Say which of several objects the refusal is about, and return it."""
-        self.args = (f"In {printable(subset)}: {self}",)
-        return self
+
+@contextmanager
+def within(subset: str) -> Iterator[None]:
+    """Say which of several objects a refusal of an inner function is about."""
+    try:
+        yield
+    except Refusal as refusal:
+        refusal.args = (f"In {printable(subset)}: {refusal}",)
+        raise
 
 
 @contextmanager
