@@ -120,11 +120,8 @@ def structure_of(
         # Those that were computed by the way are kept for selections alone.
         computed = {key for key in adata.obsm if read.COMPUTED.fullmatch(key) and KEY in key}
         if computed:
-            computed -= {
-                f"{KEY}_{results.checksum(spec.text())}"
-                for spec in _specs(adata).values()
-                if spec is not None
-            }
+            specs = filter(None, _specs(adata).values())
+            computed -= {f"{KEY}_{results.checksum(spec.text())}" for spec in specs}
         for key in computed:
             for container in (adata.obsm, adata.varm, adata.uns):
                 container.pop(key, None)

@@ -122,9 +122,8 @@ class Target:
     @property
     def noise(self) -> float:
         """τ, the mean of what suits the terms."""
-        suits = [
-            NOISE_OF_CELLS if isinstance(term, TermOfCells) else NOISE for term, _ in self.terms
-        ]
+        are_of_cells = [isinstance(term, TermOfCells) for term, _ in self.terms]
+        suits = np.where(are_of_cells, NOISE_OF_CELLS, NOISE)
         return float(np.average(suits, weights=[share for _, share in self.terms]))
 
     def rows(self, cells: Index | None) -> Self:
@@ -182,10 +181,8 @@ class Criterion:
         if not n_filled:
             raise InvalidValue("`preserve` does not vary over the cells, or not with their genes")
         if instrument is None:
-            grams = [
-                cells.whitened_form(cells.scatter) / length**2
-                for cells, length in zip(self.sets, self._lengths, strict=True)
-            ]
+            pairs = zip(self.sets, self._lengths, strict=True)
+            grams = [cells.whitened_form(cells.scatter) / length**2 for cells, length in pairs]
         else:
             grams = [genes.T @ genes for genes in self._genes]
         #: Eigenvalues of W of each set, without rounding below zero, and its eigenbasis

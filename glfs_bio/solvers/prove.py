@@ -113,6 +113,10 @@ class Search:
                 self._spent = self.n_nodes
             elif self.n_nodes > 2 * self._spent + _TIES:
                 break
+            if self.n_nodes % _OFTEN == 0 and self.n_nodes:
+                gap = (self.error - self.lower) / (self.start - self.error)
+                steps = f"{self.n_nodes} steps, others at most {gap:.2%} better"
+                show_stage(f"proving the best panel: {steps}")
             self._branch(self._waiting[0])  # those that follow come after it
             heapq.heappop(self._waiting)
 
@@ -153,7 +157,6 @@ class Search:
 
     def _branch(self, node: _Node) -> None:
         """Bound the panels of a node, and part them in two."""
-        self._log_progress()
         self.n_nodes += 1
         inside, genes = node.inside, self._open_genes(node)
         beta = np.zeros(self.n_genes)
@@ -281,12 +284,6 @@ class Search:
             lambda: Greedy(blocks), self.rows.only(genes), fixed, self.size, -np.inf
         )
         self._remember(genes[exchanges.improved(np.searchsorted(genes, panel).tolist())])
-
-    def _log_progress(self) -> None:
-        if self.n_nodes % _OFTEN == 0 and self.n_nodes:
-            gap = (self.error - self.lower) / (self.start - self.error)
-            steps = f"{self.n_nodes} steps, others at most {gap:.2%} better"
-            show_stage(f"proving the best panel: {steps}")
 
 
 def best(problem: Problem) -> Panel:

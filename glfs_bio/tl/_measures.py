@@ -285,8 +285,7 @@ class Evaluation:
         prefix.tables["per_label"] = readers.table(scores, "label")
         prefix.tables["confusion"] = readers.confusions(scores)
         if self.counts is not None:
-            taken = sums(prefix.counts)
-            counts = totals_by_label(self.totals, taken, codes, self.labels.names)
+            counts = totals_by_label(self.totals, sums(prefix.counts), codes, self.labels.names)
             prefix.tables["per_label"] = prefix.tables["per_label"].join(counts, on="label")
         return _rows_of_scores(scores, self.scores_of_all_genes)
 
