@@ -175,8 +175,7 @@ class Evaluation:
     @cached_property
     def genes_in_space(self) -> Autocorrelation:
         """Moran's I of all genes."""
-        matrix = read.row_matrix(self.adata, self.basis.layer)
-        data = read.without_ignored(self.adata, matrix, self.basis.structure.spec.ignore)
+        data = read.without_ignored(self.adata, self.basis.structure.spec)
         _, variance, _ = moments(data)
         return Autocorrelation.of(self.graph, data, np.flatnonzero(variance > 0))
 
