@@ -83,13 +83,6 @@ def keys(**arguments: object) -> None:
             raise InvalidValue(f"`{name}={short(value)}` {why}: choose another name")
 
 
-def no_anndata(values: object) -> None:
-    """Refuse an AnnData object where a matrix is needed, and say what takes it."""
-    if hasattr(values, "obs_names") and hasattr(values, "var_names"):
-        remedy = "call `glfs_bio.pp.select_genes(adata)` or `glfs_bio.tl.classify(adata)`"
-        raise InvalidType(f"`X` is an AnnData object: pass its matrix `adata.X`, or {remedy}")
-
-
 def flags(**arguments: object) -> None:
     """Refuse arguments that are neither True nor False."""
     for name, value in arguments.items():
