@@ -97,9 +97,7 @@ def label_matrix(labels: Index, cells: Cells, weights: Array | None) -> Array:
 
 
 def value_matrix(numbers: Array, cells: Cells, weights: Array | None) -> Array:
-    """Numbers of the cells, not finite where unknown: Y has a column each, centred, with squares
-    that sum to 1.
-    """
+    """Numbers of the cells, not finite where unknown: columns of Y are centred and of norm 1."""
     measured = np.asarray(np.isfinite(numbers).all(axis=1))
     counts = measured * (1.0 if weights is None else weights)
     values = np.where(measured[:, None], numbers, 0.0)

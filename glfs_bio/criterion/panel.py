@@ -187,9 +187,7 @@ class MeasuredPanel:
         return shares
 
     def gains(self) -> Array:
-        """Return what every gene, measured once more, would add, as a share of what all
-        preserve.
-        """
+        """Return what every gene would add once more, as a share of what all genes preserve."""
         _, gains, _ = self._joined(np.empty(0, dtype=np.intp))
         return np.asarray(gains / self.criterion.scale)
 
@@ -230,9 +228,7 @@ class MeasuredPanel:
         return without - largest, largest - joined, without - exchanged
 
     def substitutes(self) -> sparse.csr_array:
-        """Return whether each gene (columns) is a substitute for each of the panel (rows of
-        all).
-        """
+        """Return whether each gene (a column) is a substitute for each of the panel (a row)."""
         _, score = self.substitutions()
         row, substitute = np.nonzero(score >= MIN_SCORE)
         shape = (self.criterion.n_genes, self.criterion.n_genes)
