@@ -25,15 +25,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    ShowStage = Callable[[str, int, int | None], None]
+
 #: Longer values are cut in messages.
 LONGEST_VALUE = 200
 #: So many names of a list are shown.
 MOST_NAMES = 8
 _PACKAGE = str(Path(__file__).parent)
 #: Shows the stages of a call, see :func:`._progress.progress`.
-stage_bar: ContextVar[Callable[[str, int, int | None], None] | None] = ContextVar(
-    "stage_bar", default=None
-)
+stage_bar: ContextVar[ShowStage | None] = ContextVar("stage_bar", default=None)
 #: Collects the lines of results where somebody hears them, see :func:`._progress.collected`.
 told: ContextVar[list[str] | None] = ContextVar("told", default=None)
 

@@ -49,12 +49,9 @@ _ROUNDING = 1e-10
 def neighbours(where: Array, section: Index, n_neighbors: int = N_NEIGHBORS) -> sparse.csr_array:
     """Return the graph of cells of which one is among the nearest of the other in its section."""
     members = [np.flatnonzero(section == name) for name in np.unique(section)]
-    graphs = [
-        joined(nearest(where[cells], n_neighbors))
-        if len(cells) > 1
-        else sparse.csr_array((len(cells),) * 2)
-        for cells in members
-    ]
+    graphs, alone = [], sparse.csr_array((1, 1))
+    for cells in members:
+        graphs.append(joined(nearest(where[cells], n_neighbors)) if len(cells) > 1 else alone)
     back = np.argsort(np.concatenate(members))
     return sparse.csr_array(sparse.block_diag(graphs, format="csr"))[back][:, back]
 

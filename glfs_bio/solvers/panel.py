@@ -165,9 +165,8 @@ class Method:
 
     def record(self) -> str | dict[str, Any]:
         """The name, with options that are not the default, as ``.uns`` can keep them."""
-        options = {field.name: getattr(self, field.name) for field in fields(self)}
-        defaults = {field.name: field.default for field in fields(self)}
-        changed = {name: options[name] for name in options if options[name] != defaults[name]}
+        pairs = [(field, getattr(self, field.name)) for field in fields(self)]
+        changed = {field.name: value for field, value in pairs if value != field.default}
         return {"name": self.name, **changed} if changed else self.name
 
 

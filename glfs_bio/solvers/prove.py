@@ -17,6 +17,7 @@ import heapq
 import logging
 import time
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -225,9 +226,7 @@ class Search:
     def _relaxed(
         self, inside: Index, genes: Index, beta: Array, enough: float, bound: float = -np.inf
     ) -> tuple[Polytope, Point] | None:
-        """Return what limits leave to some genes, and the relaxation; None where that is
-        nothing.
-        """
+        """Return what limits leave to some genes, and the relaxation; None: they leave nothing."""
         polytope = self.polytope.remaining(inside, genes)
         if polytope is None:
             return None
@@ -280,9 +279,8 @@ class Search:
         genes = np.unique(np.concatenate([panel, more, self.panel]))
         blocks = [block.only(genes) for block in self.blocks]
         fixed = np.searchsorted(genes, self.fixed)
-        exchanges = Exchanges(
-            lambda: Greedy(blocks), self.rows.only(genes), fixed, self.size, -np.inf
-        )
+        start, rows = partial(Greedy, blocks), self.rows.only(genes)
+        exchanges = Exchanges(start, rows, fixed, self.size, -np.inf)
         self._remember(genes[exchanges.improved(np.searchsorted(genes, panel).tolist())])
 
 
