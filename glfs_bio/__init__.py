@@ -32,8 +32,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("glfs-bio")
-    msg = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(msg)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -22,11 +22,9 @@ if TYPE_CHECKING:
     from ._typing import Array
 
 #: Keys of ``.uns``, ``.obsm``, ``.varm`` and ``.obsp``, and columns, that scanpy writes and reads.
-_OF_SCANPY = {
-    *("neighbors", "connectivities", "distances", "pca", "umap", "tsne", "diffmap_evals"),
-    *("X_pca", "X_umap", "X_tsne", "X_diffmap", "PCs", "spatial", "draw_graph", "paga"),
-    *("log1p", "hvg", "highly_variable", "leiden", "louvain", "rank_genes_groups", "iroot"),
-}
+_OF_SCANPY = {"neighbors", "connectivities", "distances", "pca", "umap", "tsne", "diffmap_evals"}
+_OF_SCANPY |= {"X_pca", "X_umap", "X_tsne", "X_diffmap", "PCs", "spatial", "draw_graph", "paga"}
+_OF_SCANPY |= {"log1p", "hvg", "highly_variable", "leiden", "louvain", "rank_genes_groups", "iroot"}
 #: Keys that HDF5 and folders of zarr hold, with what is appended to them.
 _KEY_OF_FILES = re.compile(r"(?!\.\.?$)[^/\0]{1,200}")
 _LARGEST: Any = sys.float_info.max
@@ -83,13 +81,6 @@ def keys(**arguments: object) -> None:
         if value in _OF_SCANPY or not is_of_files:
             why = "is a key of scanpy" if is_of_files else "is no key of files, as `glfs` is"
             raise InvalidValue(f"`{name}={short(value)}` {why}: choose another name")
-
-
-def no_anndata(values: object) -> None:
-    """Refuse an AnnData object where a matrix is needed, and say what takes it."""
-    if hasattr(values, "obs_names") and hasattr(values, "var_names"):
-        remedy = "call `glfs_bio.pp.select_genes(adata)` or `glfs_bio.tl.classify(adata)`"
-        raise InvalidType(f"`X` is an AnnData object: pass its matrix `adata.X`, or {remedy}")
 
 
 def flags(**arguments: object) -> None:

@@ -22,10 +22,8 @@ _FILES = {
     "data_set_ALL_AML_train.csv": _TRAIN_SHA256,
     "data_set_ALL_AML_independent.csv": _TEST_SHA256,
 }
-_BASE = (
-    "https://raw.githubusercontent.com/jhcui18/Leukemia_classifier/"
-    "c1adb976376075b2c5e38407e0f58529e7be8924/"
-)
+_COMMIT = "c1adb976376075b2c5e38407e0f58529e7be8924"
+_BASE = f"https://raw.githubusercontent.com/jhcui18/Leukemia_classifier/{_COMMIT}/"
 _FOLDER = "GLFS_BIO_DATA"
 #: Samples 1–38 are the training set.
 _N_TRAIN = 38

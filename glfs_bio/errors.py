@@ -20,10 +20,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    ShowStage = Callable[[str, int, int | None], None]
 
 #: Longer values are cut in messages.
 LONGEST_VALUE = 200
@@ -31,9 +33,7 @@ LONGEST_VALUE = 200
 MOST_NAMES = 8
 _PACKAGE = str(Path(__file__).parent)
 #: Shows the stages of a call, see :func:`._progress.progress`.
-stage_bar: ContextVar[Callable[[str, int, int | None], None] | None] = ContextVar(
-    "stage_bar", default=None
-)
+stage_bar: ContextVar[ShowStage | None] = ContextVar("stage_bar", default=None)
 #: Collects the lines of results where somebody hears them, see :func:`._progress.collected`.
 told: ContextVar[list[str] | None] = ContextVar("told", default=None)
 
@@ -143,10 +143,15 @@ class Refusal(Exception):
         subject = _ARGUMENT.fullmatch(code[1]) if code else None
         return subject["name"] if subject else ""
 
-    def within(self, subset: str) -> Self:
-        """Say which of several objects the refusal is about, and return it."""
-        self.args = (f"In {printable(subset)}: {self}",)
-        return self
+
+@contextmanager
+def within(subset: str) -> Iterator[None]:
+    """Say which of several objects a refusal of an inner function is about."""
+    try:
+        yield
+    except Refusal as refusal:
+        refusal.args = (f"In {printable(subset)}: {refusal}",)
+        raise
 
 
 @contextmanager

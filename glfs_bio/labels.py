@@ -25,12 +25,8 @@ UNLABELLED = -1
 #: More whole numbers than these, of fewer cells each in the mean, are no labels.
 _MANY, _FEW_CELLS = 50, 10
 #: Texts that stand for a missing label.
-NO_LABEL = frozenset(
-    (
-        *("", "nan", "NaN", "-nan", "-NaN", "NA", "N/A", "n/a", "<NA>"),
-        *("#NA", "#N/A", "#N/A N/A", "None", "null", "NULL"),
-    )
-)
+NO_LABEL = {"", "nan", "NaN", "-nan", "-NaN", "NA", "N/A", "n/a", "<NA>"}
+NO_LABEL |= {"#NA", "#N/A", "#N/A N/A", "None", "null", "NULL"}
 #: What pandas says of a column of objects that are all numbers.
 _NUMBERS = ("integer", "floating", "mixed-integer-float")
 

@@ -14,7 +14,7 @@ from .cells.graph import laplacian
 from .cells.noise import graph_residuals
 from .criterion.criterion import units_of_noise
 from .criterion.error import Block
-from .data.matrix import RowMatrix, doubled, moments
+from .data.matrix import RowMatrix, divided, doubled, moments
 from .errors import InvalidValue, caution
 from .solvers.greedy import Greedy
 from .solvers.panel import Method, Panel, by_value, in_order
@@ -260,6 +260,6 @@ def components(
     lengths = np.maximum(np.linalg.norm(loadings, axis=0), np.finfo(float).tiny)
     largest = (np.abs(loadings) / lengths).max(axis=1)
     shares = np.minimum(np.abs(sizes), threshold)
-    nearness = np.divide(shares, threshold, out=np.zeros_like(shares), where=threshold > 0)
+    nearness = divided(shares, threshold)
     scores = np.where(largest > 0, largest, nearness.max(axis=1) - 1.0)
     return largest, scores, {"n_iter": rounds, "converged": bool(change <= _TOL)}

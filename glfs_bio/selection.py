@@ -70,9 +70,8 @@ def rank_genes(
     if problem.detection is not AS_REFERENCE:
         instrument = problem.detection.instrument(request.resolved_structure.standardize)
     with few_threads(sum(of_batch.basis.shape[1] for of_batch in cells)):
-        criterion = Criterion(
-            cells, targets, worst=request.across == "worst", instrument=instrument
-        )
+        is_worst = request.across == "worst"
+        criterion = Criterion(cells, targets, worst=is_worst, instrument=instrument)
         problem = replace(
             problem,
             criterion=criterion,

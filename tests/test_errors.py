@@ -27,8 +27,9 @@ def test_a_refusal_knows_its_argument():
     refusal = InvalidValue(f"{errors.subject('n_genes', 5)} is more than the genes of `adata`")
     assert refusal.argument == "n_genes"
     assert str(refusal) == "`n_genes=5` is more than the genes of `adata`."
-    refusal = NotFound("`limits['groups']` is not in `adata.var`: choose a column").within("a 'b'")
-    assert refusal.argument == "limits['groups']"
+    with pytest.raises(NotFound) as caught, errors.within("a 'b'"):
+        raise NotFound("`limits['groups']` is not in `adata.var`: choose a column")
+    assert caught.value.argument == "limits['groups']"
     assert errors.quoted("a", None, (1, 2)) == "`'a'`, `None`, `(1, 2)`"
 
 
@@ -47,8 +48,9 @@ def test_names_do_not_command_a_terminal(show):
     for name in HOSTILE:
         code = (errors.subject("key", name), errors.quoted(name), errors.listed([name]))
         for text in code:
-            refusal = InvalidValue(f"`key` has {text} in `adata.obs`").within(f"set {name}")
-            assert show(str(refusal)).isprintable()
+            with pytest.raises(InvalidValue) as caught, errors.within(f"set {name}"):
+                raise InvalidValue(f"`key` has {text} in `adata.obs`")
+            assert show(str(caught.value)).isprintable()
         refusal = InvalidValue(f"{code[0]} has {code[1]} and {code[2]}")
         assert not faults(refusal)
         assert refusal.argument == "key"
@@ -56,7 +58,9 @@ def test_names_do_not_command_a_terminal(show):
 
 def test_messages_come_from_another_process():
     for kind in KINDS:
-        refusal = kind("`key=[1]` is not in `adata.obs`: run it").within("set 'a'")
+        with pytest.raises(kind) as caught, errors.within("set 'a'"):
+            raise kind("`key=[1]` is not in `adata.obs`: run it")
+        refusal = caught.value
         copied = pickle.loads(pickle.dumps(refusal))
         assert type(copied) is kind
         assert (str(copied), copied.argument) == (str(refusal), "key")

@@ -121,15 +121,14 @@ class Expression:
     def table(self, names: Array) -> pd.DataFrame:
         """Return one row per gene and label."""
         n_labels = len(self.labels)
-        return pd.DataFrame(
-            {
-                "gene": np.repeat(names, n_labels),
-                "label": np.tile(np.array(self.labels, dtype=object), len(names)),
-                "share": self.shares[:, 1:].ravel(),
-                "mean": self.means[:, 1:].ravel(),
-                "fold": self.folds.ravel(),
-            }
-        )
+        columns = {
+            "gene": np.repeat(names, n_labels),
+            "label": np.tile(np.array(self.labels, dtype=object), len(names)),
+            "share": self.shares[:, 1:].ravel(),
+            "mean": self.means[:, 1:].ravel(),
+            "fold": self.folds.ravel(),
+        }
+        return pd.DataFrame(columns)
 
     def _elsewhere(self, measure: Array) -> Array:
         """Return a measure over all cells but those of each label, shape (n_genes, n_labels)."""

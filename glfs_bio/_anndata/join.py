@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from anndata import AnnData, concat
 
-from ..errors import InvalidValue, Refusal, listed, short
+from ..errors import InvalidValue, listed, short, within
 from . import read, target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pandas as pd
 
     from ..options import Request
@@ -35,7 +32,7 @@ def data_sets(adata: Any) -> dict[str, AnnData]:
     if not sets:
         raise InvalidValue("`adata` is empty: give one dataset, or several")
     for name, cells in sets.items():
-        with _within(name):
+        with within(f"dataset {name!r}"):
             read.unique_names(cells)
     if len({id(cells) for cells in sets.values()}) < len(adata):
         raise InvalidValue("`adata` holds an object, or a name, twice: give each once")
@@ -58,7 +55,7 @@ def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Reques
     log.info(f"{len(genes)} genes are in all datasets.")
     selected = {}
     for name, cells in sets.items():
-        with _within(name):
+        with within(f"dataset {name!r}"):
             selected[name] = _read(name, cells, genes, request)
     joined = concat(selected, join="outer", merge="first", index_unique="-")
     if limits is not None and limits.counts_layer is not None:
@@ -71,17 +68,8 @@ def _check_all_have(sets: Mapping[str, AnnData], name: str, argument: str) -> No
     for attribute in ("obs", "obsm"):
         if any(name in getattr(cells, attribute) for cells in sets.values()):
             for data_set, cells in sets.items():
-                with _within(data_set):
+                with within(f"dataset {data_set!r}"):
                     read.find(cells, attribute, name, argument)
-
-
-@contextmanager
-def _within(name: str) -> Iterator[None]:
-    """Name the dataset that a refusal is about."""
-    try:
-        yield
-    except Refusal as refusal:
-        raise refusal.within(f"dataset {name!r}") from None
 
 
 def _read(name: str, cells: AnnData, genes: pd.Index, request: Request) -> AnnData:

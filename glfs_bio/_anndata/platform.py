@@ -17,7 +17,7 @@ from ..cells import noise
 from ..cells.cells import StructureSpec, build_cells
 from ..criterion.platform import AS_REFERENCE, Detection
 from ..data.matrix import RowMatrix, doubled, with_values
-from ..errors import InvalidValue, NotFound, Refusal, listed, naming, note, short
+from ..errors import InvalidValue, NotFound, listed, naming, note, short, within
 from ..measures.genes import sums
 from ..options import FEWEST_CELLS, neighbor_frequencies
 from ..vendors.forecast import N_NEIGHBORS, Spillover, bits
@@ -86,8 +86,7 @@ def of_genes(
         unnamed = np.nan if name == "efficiency" else 0.0
         numbers[name] = number(value, name, orderable, most=most, unnamed=unnamed)
     if isinstance(platform.efficiency, AnnData):
-        measured = _measured(lookup, platform.efficiency, layer, with_signal="signal" not in values)
-        numbers |= measured
+        numbers |= _measured(lookup, platform.efficiency, layer, with_signal="signal" not in values)
     lookup.note_renamed("platform")
     return Detection(**numbers, orderable=orderable, named=platform.is_instrument)
 
@@ -238,10 +237,8 @@ def _neighbor_table(neighbors: Any, labels: str) -> pd.DataFrame:
     if isinstance(neighbors, str):
         raise InvalidValue(f"`spillover_to={short(neighbors)}` is no table: give `platform` again")
     if hasattr(neighbors, "n_obs"):
-        try:
+        with within("spillover_to"):
             neighbors = neighbor_frequencies(neighbor_counts(neighbors, labels))
-        except Refusal as refusal:
-            raise refusal.within("spillover_to") from None
     return pd.DataFrame.from_dict(neighbors, orient="index").fillna(0.0)
 
 

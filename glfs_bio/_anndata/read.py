@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -129,7 +129,7 @@ def inputs(adata: AnnData, spec: StructureSpec) -> dict[str, Any]:
     if spec.batch_key is not None and spec.neighbors_key is not None:
         key = short(spec.neighbors_key)
         raise InvalidValue(f"`neighbors_key={key}` conflicts with `batch_key`: remove one")
-    data = without_ignored(adata, row_matrix(adata, spec.layer), spec.ignore)
+    data = without_ignored(adata, spec)
     warn_of_state(adata, data)
     rep, neighbors = spec.use_rep, spec.neighbors_key
     return {
@@ -277,9 +277,10 @@ def nameless(adata: AnnData) -> NDArray[np.bool_]:
     return mask if 2 * mask.sum() < len(mask) else np.zeros_like(mask)
 
 
-def without_ignored(adata: AnnData, data: RowMatrix, ignore: Collection[str] | None) -> RowMatrix:
-    """Return a matrix in which controls, and genes of these names, are no structure."""
-    silent = controls(adata) | adata.var_names.isin(ignore or ())
+def without_ignored(adata: AnnData, spec: StructureSpec) -> RowMatrix:
+    """Return the matrix of a structure, in which controls and genes to ignore have no values."""
+    data = row_matrix(adata, spec.layer)
+    silent = controls(adata) | adata.var_names.isin(spec.ignore or ())
     return RowMatrix(data, silent=np.flatnonzero(silent)) if silent.any() else data
 
 

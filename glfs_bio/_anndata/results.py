@@ -347,8 +347,7 @@ def frequency(adata: AnnData, key: str) -> pd.Series:
     """Return the selection frequencies of ``tl.stability``, the largest first."""
     if f"{key}_frequency" not in adata.var:
         raise NotFound(f"`key={short(key)}` has no frequencies: run `glfs_bio.tl.stability` again")
-    column = adata.var[f"{key}_frequency"].dropna()
-    return column.sort_values(ascending=False, kind="stable")
+    return adata.var[f"{key}_frequency"].dropna().sort_values(ascending=False, kind="stable")
 
 
 def constraints_of(entry: Mapping[str, Any]) -> str:
@@ -392,11 +391,9 @@ def why_outdated(adata: AnnData, entry: Mapping[str, Any], key: str | None = Non
         return "its input is not recorded"
     reasons = [] if key is None or "of" not in entry else [difference(adata, key, entry)]
     reasons += [_change(adata, panel, key) for panel in made_of.get("panels", {}).values()]
-    matrices = {
-        str(codec.scalar(made_of["matrix"])),
-        _sums(adata, codec.restored(made_of["layer"])),
-    }
-    if len(matrices - {_UNKNOWN}) > 1:
+    matrix = str(codec.scalar(made_of["matrix"]))
+    matrix_today = _sums(adata, codec.restored(made_of["layer"]))
+    if len({matrix, matrix_today} - {_UNKNOWN}) > 1:
         reasons.append("the matrix has changed")
     recorded = pd.Series(made_of.get("columns"), dtype=object)  # whatever strangers wrote there
     columns = _columns(adata, entry.get("params", {})).items()

@@ -120,11 +120,8 @@ def structure_of(
         # Those that were computed by the way are kept for selections alone.
         computed = {key for key in adata.obsm if read.COMPUTED.fullmatch(key) and KEY in key}
         if computed:
-            computed -= {
-                f"{KEY}_{results.checksum(spec.text())}"
-                for spec in _specs(adata).values()
-                if spec is not None
-            }
+            specs = filter(None, _specs(adata).values())
+            computed -= {f"{KEY}_{results.checksum(spec.text())}" for spec in specs}
         for key in computed:
             for container in (adata.obsm, adata.varm, adata.uns):
                 container.pop(key, None)
@@ -311,9 +308,8 @@ def view_of_all_genes(
     adata: AnnData, spec: StructureSpec, random_state: int | None, *, clustered: bool
 ) -> View:
     """Return the view in principal components of all genes, stored or new, maybe `clustered`."""
-    layer = spec.layer
-    data = read.without_ignored(adata, read.row_matrix(adata, layer), spec.ignore)
-    matrix = checksum_of_matrix(adata, data, layer)
+    data = read.without_ignored(adata, spec)
+    matrix = checksum_of_matrix(adata, data, spec.layer)
     made_of = {"matrix": matrix, "random_state": str(random_state)}
     entry = adata.uns.get(ALL_GENES)
     if ALL_GENES in adata.obsm and results.is_of(adata, ALL_GENES, made_of):
@@ -329,7 +325,7 @@ def view_of_all_genes(
     content: dict[str, Any] = {"nearest": view.nearest}
     if clustered:
         content["clusters"] = {str(k): of for k, of in view.clusters.items()}
-    params = {"layer": layer, "random_state": random_state}
+    params = {"layer": spec.layer, "random_state": random_state}
     entry = results.envelope("all_genes", params, made_of, **content)
     results.store(adata, ALL_GENES, entry, obsm={ALL_GENES: view.coordinates})
     return view

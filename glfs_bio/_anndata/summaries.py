@@ -185,18 +185,15 @@ def stability(entry: Mapping[str, Any]) -> list[str]:
 def proof(entry: Mapping[str, Any]) -> list[str]:
     """Return how good a panel is among those of its size, and which genes are sure, a line each."""
     table = entry["table"]
-    lines = [
-        f"{entry['n_genes']} genes preserve {preserved(entry, entry['preserved'])}"
-        f"{certified(entry['optimality'], '')}"
-    ]
+    share = preserved(entry, entry["preserved"]) + certified(entry["optimality"], "")
+    lines = [f"{entry['n_genes']} genes preserve {share}"]
     come, gone = (table["gene"][~table[name]] for name in ("in_panel", "in_best"))
     if len(come):
-        lines.append(
-            f"{'the best' if entry['proven'] else 'a better'} panel has {listed(come)} in place of "
-            f"{listed(gone)} and preserves "
-            f"{100 * (entry['best_preserved'] - entry['preserved']):.2g} % more"
-            + (f", under {entry['best']!r}" if "best" in entry else "")
-        )
+        which = "the best" if entry["proven"] else "a better"
+        more = 100 * (entry["best_preserved"] - entry["preserved"])
+        text = f"{which} panel has {listed(come)} in place of {listed(gone)}"
+        where = f", under {entry['best']!r}" if "best" in entry else ""
+        lines.append(f"{text} and preserves {more:.2g} % more{where}")
     lines.append(
         f"{entry['n_every']} genes are in every best panel and {entry['n_every_within']} in every "
         f"panel within {100 * entry['params']['tolerance']:.2g} % of it; {entry['n_open']} are open"

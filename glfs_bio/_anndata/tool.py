@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 #: Arguments that say what is computed of and where it is written, do not decide on it, or are long.
-_UNRECORDED = {
-    *("adata", "panel", "key", "layer", "key_added", "inplace", "n_jobs", "select", "background")
-}
+_UNRECORDED = {"adata", "panel", "key", "layer", "key_added", "inplace"}
+_UNRECORDED |= {"n_jobs", "select", "background"}
 
 
 @dataclass(frozen=True)

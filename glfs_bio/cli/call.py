@@ -163,8 +163,7 @@ class Call:
         """Return what genes are called, by their names in the data."""
         from .._anndata import read
 
-        symbols = read.symbols(adata, self.values.get("symbols"))
-        return symbols.fillna(adata.var_names.to_series())
+        return read.symbols(adata, self.values.get("symbols")).fillna(adata.var_names.to_series())
 
     def put(self, adata: AnnData) -> None:
         """Write the panel, the annotated cells, and all tables of the result."""

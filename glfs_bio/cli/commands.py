@@ -82,10 +82,11 @@ def _efficiency(call: Call) -> None:
 
 def _frequencies(_: Call, adata: AnnData, key: str) -> pd.DataFrame:
     """Return the candidate genes, the most frequent first."""
-    columns = {f"{key}_{name}": name for name in ("frequency", "consensus")}
-    table = adata.var[[*columns]].rename(columns=columns).rename_axis("gene")
-    table = table.dropna(subset="frequency")
-    return table.sort_values("frequency", ascending=False, kind="stable")
+    from .._anndata import results
+
+    consensus = adata.var[f"{key}_consensus"].rename("consensus")
+    table = results.frequency(adata, key).to_frame("frequency").join(consensus)
+    return table.rename_axis("gene")
 
 
 def _predictions(call: Call, adata: AnnData, key: str) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ..data.matrix import divided
 from ..errors import InvalidValue
 from .error import Block, Evidence, Largest, inverse
 from .platform import N_DRAWS
@@ -91,19 +92,17 @@ def label_matrix(labels: Index, cells: Cells, weights: Array | None) -> Array:
     means = cells.coordinates(cells.means_of(labels, weights)[1])
     first, second = np.triu_indices(means.shape[1], 1)
     differences = means[:, first] - means[:, second]
-    differences = _divided(differences, np.linalg.norm(differences, axis=0))
+    differences = divided(differences, np.linalg.norm(differences, axis=0), NOTHING)
     return rooted(differences @ differences.T)
 
 
 def value_matrix(numbers: Array, cells: Cells, weights: Array | None) -> Array:
-    """Numbers of the cells, not finite where unknown: Y has a column each, centred, with squares
-    that sum to 1.
-    """
+    """Numbers of the cells, not finite where unknown: columns of Y are centred and of norm 1."""
     measured = np.asarray(np.isfinite(numbers).all(axis=1))
     counts = measured * (1.0 if weights is None else weights)
     values = np.where(measured[:, None], numbers, 0.0)
     values = (values - counts @ values / max(counts.sum(), 1.0)) * measured[:, None]
-    values = _divided(values, np.sqrt(counts @ values**2))
+    values = divided(values, np.sqrt(counts @ values**2), NOTHING)
     coordinates = cells.coordinates(cells.basis.T @ (values * counts[:, None]))
     return rooted(coordinates @ coordinates.T)
 
@@ -121,9 +120,8 @@ class Target:
     @property
     def noise(self) -> float:
         """τ, the mean of what suits the terms."""
-        suits = [
-            NOISE_OF_CELLS if isinstance(term, TermOfCells) else NOISE for term, _ in self.terms
-        ]
+        are_of_cells = [isinstance(term, TermOfCells) for term, _ in self.terms]
+        suits = np.where(are_of_cells, NOISE_OF_CELLS, NOISE)
         return float(np.average(suits, weights=[share for _, share in self.terms]))
 
     def rows(self, cells: Index | None) -> Self:
@@ -181,10 +179,8 @@ class Criterion:
         if not n_filled:
             raise InvalidValue("`preserve` does not vary over the cells, or not with their genes")
         if instrument is None:
-            grams = [
-                cells.whitened_form(cells.scatter) / length**2
-                for cells, length in zip(self.sets, self._lengths, strict=True)
-            ]
+            pairs = zip(self.sets, self._lengths, strict=True)
+            grams = [cells.whitened_form(cells.scatter) / length**2 for cells, length in pairs]
         else:
             grams = [genes.T @ genes for genes in self._genes]
         #: Eigenvalues of W of each set, without rounding below zero, and its eigenbasis
@@ -214,7 +210,7 @@ class Criterion:
         self.has_target = np.array([has_others or cells.n_axes > 0 for cells in self.sets])
         counted = self.has_target.astype(float) if self.has_anything else equal
         #: What the error of each set is multiplied with, shape (n_sets,)
-        self._shares = _divided(counted, self._reach, 0.0) if worst else equal
+        self._shares = divided(counted, self._reach) if worst else equal
         #: ``F(∅) − F(all)``: what all genes keep
         self.scale = 1.0 if worst else float(self._reach.sum())
 
@@ -341,7 +337,7 @@ class OnPlatform(Criterion):
         if self.instrument is not None and detection.spread is not None:
             seen = self.instrument.amplitude(self.instrument.detected)
             of_draws = self.instrument.amplitude(drawn * detection.on_target_rate)
-            gains *= np.divide(of_draws, seen, out=np.zeros_like(gains), where=seen > 0)
+            gains *= divided(of_draws, seen)
         power = 1 if self._evidence is None else 2  # of squares
         self.blocks = [
             replace(block, genes=block.genes * gain[:, None], weights=block.weights / n_draws)
@@ -393,8 +389,3 @@ def _of_trace_one(matrix: Array) -> Array:
     """With trace 1, or zero."""
     trace = float(np.trace(matrix))
     return matrix / trace if trace > NOTHING else np.zeros_like(matrix)
-
-
-def _divided(columns: Array, lengths: Array, nothing: float = NOTHING) -> Array:
-    """Each column by its length; zero where that is nothing."""
-    return np.divide(columns, lengths, out=np.zeros_like(columns), where=lengths > nothing)

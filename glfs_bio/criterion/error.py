@@ -269,9 +269,7 @@ class Largest:
 
 
 def inverse(matrix: Array) -> Array:
-    """``(I + A)⁻¹`` from ``I + A``, A ⪰ 0: eigenvalues are at most 1, whatever rounding made
-    of A.
-    """
+    """``(I + A)⁻¹`` from ``I + A``, A ⪰ 0: eigenvalues are at most 1, whatever A is by rounding."""
     factor, failed = lapack.dpotrf(matrix, lower=1)
     if not failed:
         lower, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)

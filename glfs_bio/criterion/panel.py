@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
+from ..data.matrix import divided
 from .criterion import errors_along
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class MeasuredPanel:
                 total += at_cells.sum(axis=0)
                 for label in range(n_labels):
                     work[:, label] += at_cells[labels[rows] == label].sum(axis=0)
-        return np.asarray(np.divide(work.T, total, out=np.zeros_like(work.T), where=total > 0).T)
+        return divided(work.T, total).T
 
     def pairs(self, codes: Sequence[Index], n_labels: int) -> Pairs:
         """Return how far each pair of labels is separated, over sets of cells by its distance
@@ -186,9 +187,7 @@ class MeasuredPanel:
         return shares
 
     def gains(self) -> Array:
-        """Return what every gene, measured once more, would add, as a share of what all
-        preserve.
-        """
+        """Return what every gene would add once more, as a share of what all genes preserve."""
         _, gains, _ = self._joined(np.empty(0, dtype=np.intp))
         return np.asarray(gains / self.criterion.scale)
 
@@ -204,9 +203,7 @@ class MeasuredPanel:
         losses, gains, instead = self._joined(leaving)
         lost = (losses - instead) / self.criterion.scale
         repeated = losses - gains[leaving][:, None]
-        score = np.divide(
-            instead - gains, repeated, out=np.zeros_like(instead), where=repeated > _NOTHING
-        )
+        score = divided(instead - gains, repeated, _NOTHING)
         lost[:, self.genes] = np.inf
         score[:, self.genes] = 0.0
         return lost, score
@@ -231,9 +228,7 @@ class MeasuredPanel:
         return without - largest, largest - joined, without - exchanged
 
     def substitutes(self) -> sparse.csr_array:
-        """Return whether each gene (columns) is a substitute for each of the panel (rows of
-        all).
-        """
+        """Return whether each gene (a column) is a substitute for each of the panel (a row)."""
         _, score = self.substitutions()
         row, substitute = np.nonzero(score >= MIN_SCORE)
         shape = (self.criterion.n_genes, self.criterion.n_genes)

@@ -23,6 +23,7 @@ import numpy as np
 from scipy.stats import norm
 
 from ..cells import noise
+from ..data.matrix import divided
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,9 +90,7 @@ class Detection:
     def gain(self, genes: Array, cells: Cells, tau: float) -> Array:
         """How much longer each gene is than the ``g_i`` of the reference, shape (n_genes,)."""
         if self.signal is not None:
-            lengths, gain = np.linalg.norm(genes, axis=1), np.zeros(len(genes))
-            np.divide(np.sqrt(self.signal / tau), lengths, out=gain, where=lengths > 0)
-            return gain
+            return divided(np.sqrt(self.signal / tau), np.linalg.norm(genes, axis=1))
         variance, residuals = cells.variance, cells.residuals
         of_genes = noise.mean(variance, residuals)
         assay = noise.ASSAY * of_genes

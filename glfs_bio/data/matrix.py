@@ -316,6 +316,11 @@ def largest(values: Array) -> float:
     return max(float(values.max(initial=0)), -float(values.min(initial=0)))
 
 
+def divided(values: Array, by: Array, nothing: float = 0.0) -> Array:
+    """Return values as shares of others, zero where these are `nothing` or less."""
+    return np.asarray(np.divide(values, by, out=np.zeros_like(values), where=by > nothing))
+
+
 def with_values(block: sparse.csr_array, values: Array) -> sparse.csr_array:
     """Other values in the same places, whose indices are shared."""
     return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)

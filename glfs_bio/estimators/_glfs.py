@@ -213,7 +213,6 @@ class GLFS(SelectorMixin, OfMatrices):  # type: ignore[misc]
         if ignore is not None:
             refuse_ignored("leave them out of X", representation=representation, graph=graph)
         rows = rows_of(self, X, ensure_min_samples=3)
-        include, ignore = (() if genes is None else genes for genes in (include, ignore))
         problem = Problem.of(rows.shape[1], include, ignore)
         silent = np.flatnonzero(~Problem.of(rows.shape[1], ignore=ignore).allowed)
         panel = rank_genes(
@@ -354,11 +353,10 @@ class SupervisedGLFS(GLFS):
             The fitted estimator.
         """
         X, cells = self._cells(X, y, batch, [self.n_genes])
-        problem = Problem.of(X.shape[1], () if include is None else include)
+        problem = Problem.of(X.shape[1], include)
         request = self._request()
         answerable(request, problem, None, X.shape, one_set=True)
-        panel = rank_genes(X, request, problem=problem, cells=[cells])
-        self._take(panel, problem)
+        self._take(rank_genes(X, request, problem=problem, cells=[cells]), problem)
         return self
 
     def panels(
@@ -389,7 +387,7 @@ class SupervisedGLFS(GLFS):
             One panel per size.
         """
         X, cells = self._cells(X, y, batch, sizes)
-        included = Problem.of(X.shape[1], () if include is None else include).fixed
+        included = Problem.of(X.shape[1], include).fixed
         method: Any = self.method
         with few_threads(cells.basis.shape[1]):
             return list(method.panels([cells], sizes, included))

@@ -16,9 +16,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .. import checks
 from ..data.matrix import RowMatrix, check_finite, check_indices
-from ..errors import InvalidValue, short
+from ..errors import InvalidType, InvalidValue, short
 from ..labels import batch_names, check_classes, coded
 
 if TYPE_CHECKING:
@@ -58,7 +57,9 @@ def rows_of(estimator: BaseEstimator, X: Any, *, reset: bool = True, **how: Any)
 
 def validated(estimator: BaseEstimator, X: Any, **how: Any) -> Matrix:
     """Return a valid matrix in memory: dense, CSR or CSC, in single or double precision."""
-    checks.no_anndata(X)
+    if hasattr(X, "obs_names") and hasattr(X, "var_names"):
+        remedy = "call `glfs_bio.pp.select_genes(adata)` or `glfs_bio.tl.classify(adata)`"
+        raise InvalidType(f"`X` is an AnnData object: pass its matrix `adata.X`, or {remedy}")
     if is_outside(X):
         X = RowMatrix(X).loaded()
     check_indices(X, "X")

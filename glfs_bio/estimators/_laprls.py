@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import checks, laprls
 from ..cells import graph as graphs
+from ..cells.noise import inverse_root
 from ..data.matrix import RowMatrix, moments
 from ..data.threads import one_thread_of_blas
 from ..errors import InvalidValue, short
@@ -190,8 +191,7 @@ class LapRLSClassifier(ClassifierMixin, OfMatrices):  # type: ignore[misc]
     def _scale(self, X: Matrix, feature_weight: ArrayLike | None) -> Array:
         scale = np.ones(X.shape[1])
         if self.standardize:
-            deviation = np.sqrt(moments(RowMatrix(X, checked=True))[1]).astype(np.float64)
-            scale = np.divide(1.0, deviation, out=np.zeros_like(scale), where=deviation > 0)
+            scale = inverse_root(moments(RowMatrix(X, checked=True))[1])
         if feature_weight is None:
             return scale
         weight = checks.real("feature_weight", feature_weight)

@@ -145,8 +145,7 @@ def read_cells(
         elif ending == _MTX:
             adata = _mtx(_matrix_of(path) if path.is_dir() else path)
         elif ending == ".zarr":
-            group = zarr.open_group(path, mode="r")
-            adata = _store(path, group, backed=backed, modality=modality)
+            adata = _store(path, zarr.open_group(path, mode="r"), backed=backed, modality=modality)
         elif ending in _HDF5:
             adata = _hdf5(path, backed=backed, modality=modality)
         else:

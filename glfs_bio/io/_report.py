@@ -294,8 +294,7 @@ def genes(subject: Subject, entry: Entry) -> Iterator[Section]:
         texts.append(f"Names that are not in the data, and were left out: {absent}.")
     figure = subject.figure(pl.genes, min(_BARS, len(table)), symbols=subject.symbols)
     tables = {"": subject.renamed(shown)}
-    figures = {"Contributions.": figure}
-    yield section("genes", "Genes", text=texts, tables=tables, figures=figures)
+    yield section("genes", "Genes", text=texts, tables=tables, figures={"Contributions.": figure})
     if "table" in entry:
         yield section("added", "Added genes", tables={"": subject.renamed(entry["table"])})
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from ..data.matrix import RowMatrix, moments
+from ..data.matrix import RowMatrix, divided, moments
 from ..errors import InvalidValue
 from .cells import scatter_of
 
@@ -99,8 +99,7 @@ def predictors(sets: Sequence[Cells], panel: Index, genes: Index) -> Array:
         weights = np.linalg.solve(precision, measured.T).T @ projections.T
         explained[:, varying] += (weights * (measured @ projections.T)).T
         structured += np.sum(projections**2, axis=1)
-    shares = np.zeros_like(explained.T)
-    return np.divide(explained.T, structured, out=shares, where=structured > 0).T
+    return divided(explained.T, structured).T
 
 
 def sums(counts: Matrix | RowMatrix) -> Array:

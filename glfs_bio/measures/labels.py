@@ -19,6 +19,7 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, s
 from .. import laprls
 from ..cells.graph import joined, laplacian
 from ..data import threads as pools
+from ..data.matrix import divided
 from .cells import N_NEIGHBORS, dense, evenly, nearest, nearest_of_others
 
 if TYPE_CHECKING:
@@ -221,8 +222,7 @@ def silhouette(where: Array, codes: Index) -> float:
 def standardised(panel: Matrix) -> Array:
     """Values of genes of variance 1, and 0 for a gene that is the same in all cells."""
     values = dense(panel)
-    scale, centred = values.std(axis=0), values - values.mean(axis=0)
-    return np.asarray(np.divide(centred, scale, out=np.zeros_like(centred), where=scale > 0))
+    return divided(values - values.mean(axis=0), values.std(axis=0))
 
 
 def _features(values: Array, fold: Index, draw: np.random.Generator) -> Array:

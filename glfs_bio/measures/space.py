@@ -19,6 +19,7 @@ from scipy.sparse import csgraph
 from sklearn.model_selection import StratifiedGroupKFold
 
 from ..cells.graph import MOST_EXACT, joined
+from ..cells.noise import inverse_root
 from ..data.matrix import RowMatrix, moments
 from . import labels as readers
 from .cells import N_NEIGHBORS, dense, evenly, nearest, scatter_of
@@ -48,12 +49,9 @@ _ROUNDING = 1e-10
 def neighbours(where: Array, section: Index, n_neighbors: int = N_NEIGHBORS) -> sparse.csr_array:
     """Return the graph of cells of which one is among the nearest of the other in its section."""
     members = [np.flatnonzero(section == name) for name in np.unique(section)]
-    graphs = [
-        joined(nearest(where[cells], n_neighbors))
-        if len(cells) > 1
-        else sparse.csr_array((len(cells),) * 2)
-        for cells in members
-    ]
+    graphs, alone = [], sparse.csr_array((1, 1))
+    for cells in members:
+        graphs.append(joined(nearest(where[cells], n_neighbors)) if len(cells) > 1 else alone)
     back = np.argsort(np.concatenate(members))
     return sparse.csr_array(sparse.block_diag(graphs, format="csr"))[back][:, back]
 
@@ -191,9 +189,8 @@ class Autocorrelation:
         total = self.weights.sum() * self.of_genes.sum()
         if total <= 0 or n_cells - 1 <= rank:
             return float("nan")
-        (fits, cross, inner), _ = RowMatrix(self.weights, checked=True).sweep(
-            _around, panel, self.values
-        )
+        weights = RowMatrix(self.weights, checked=True)
+        (fits, cross, inner), _ = weights.sweep(_around, panel, self.values)
         by_degree = panel.T @ degrees
         inner -= np.outer(centre, by_degree) + np.outer(by_degree, centre)
         inner += degrees.sum() * np.outer(centre, centre)
@@ -208,8 +205,7 @@ class Autocorrelation:
 
 def _whitening(scatter: Array) -> Array:
     """T of ``Tᵀ scatter T = I``, shape (n_genes, rank)."""
-    scale = np.sqrt(np.diag(scatter))
-    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    inverse = inverse_root(np.diag(scatter))
     values, vectors = np.linalg.eigh(scatter * np.outer(inverse, inverse))
     significant = values > _ROUNDING * values[-1]
     return np.asarray(inverse[:, None] * vectors[:, significant] / np.sqrt(values[significant]))

@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["from_sce", "register", "to_sce"]
 __dir__ = __all__.copy
-_INSTALL = (
-    "pip install rpy2; where R is older than 4.5 "
-    'RPY2_CFFI_MODE=ABI pip install --no-cache-dir "rpy2-rinterface<3.6.6" rpy2'
-)
+_WITH_OLD_R = 'RPY2_CFFI_MODE=ABI pip install --no-cache-dir "rpy2-rinterface<3.6.6" rpy2'
+_INSTALL = f"pip install rpy2; where R is older than 4.5 {_WITH_OLD_R}"
 
 
 def register() -> None:
@@ -143,10 +141,9 @@ def _rinterface() -> Any:
     try:
         import rpy2.rinterface as ri
     except (AttributeError, ImportError, OSError, ValueError) as error:
-        raise PackageMissing(
-            "The bridge to R needs `R`, and the package `rpy2` for it, which cannot be loaded "
-            f"({error}): install R (Debian: apt install r-base-core), and then {_INSTALL}"
-        ) from error
+        text = "The bridge to R needs `R`, and the package `rpy2` for it, which cannot be loaded"
+        remedy = f"install R (Debian: apt install r-base-core), and then {_INSTALL}"
+        raise PackageMissing(f"{text} ({error}): {remedy}") from error
     with calls.interruptible():
         ri.initr()
     # What rpy2 set is of no use here, and processes of Python would load the system's libpython.
@@ -166,10 +163,9 @@ def _r_function(name: str) -> Any:
     try:
         return ri.evalr(f"glfsbio:::{name}")
     except RRuntimeError as error:
-        raise PackageMissing(
-            f"The bridge to R needs the R package `glfsbio` ({error}): in a copy of the glfs_bio "
-            "repository run R CMD INSTALL r_bridge/glfsbio"
-        ) from error
+        text = f"The bridge to R needs the R package `glfsbio` ({error})"
+        remedy = "in a copy of the glfs_bio repository run R CMD INSTALL r_bridge/glfsbio"
+        raise PackageMissing(f"{text}: {remedy}") from error
 
 
 @functools.cache

@@ -52,7 +52,7 @@ def put_together(parts: dict[str, Any], *, is_copy: bool = False) -> ad.AnnData:
         uns={
             _key(name): {"connectivities_key": name}
             for name in parts["pairs"]
-            if _is_graph(name) or not is_copy
+            if not is_copy or name == _NAME or name.endswith(_SUFFIX)
         },
     )
     restore(adata, parts["records"], names)
@@ -150,10 +150,6 @@ def is_plain(column: pd.Series) -> bool:
         or (types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype))
         or all(isinstance(item, str) and "\0" not in item for item in column[column.notna()])
     )
-
-
-def _is_graph(name: str) -> bool:
-    return name == _NAME or name.endswith(_SUFFIX)
 
 
 def _key(name: str) -> str:

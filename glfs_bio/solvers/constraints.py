@@ -212,9 +212,7 @@ class Rows:
 
 
 def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index) -> None:
-    """Refuse limits that no panel can meet (`n_genes` None: of any size), and say which
-    conflict.
-    """
+    """Refuse limits that no panel can meet (`n_genes` None: of any size), and name a conflict."""
     used = rows.sums(include)
     over = np.flatnonzero(used > rows.most)
     if len(over):

@@ -184,9 +184,7 @@ def select(problem: Problem) -> Panel:
 def certified(
     problem: Problem, greedy: Greedy, preserved: Array, n_selected: int, size: int
 ) -> Panel:
-    """Return the panel of the first genes of a choice, with bounds on all of at most `size`
-    genes.
-    """
+    """Return the panel of the first genes of a choice, and bounds on panels of at most `size`."""
     fixed, n_genes = problem.fixed, len(problem.genes)
     chosen = np.asarray(greedy.picked[:n_selected], dtype=np.intp)
     errors = problem.criterion.errors(problem.genes[chosen])

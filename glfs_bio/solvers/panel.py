@@ -17,7 +17,7 @@ from .constraints import Row, Rows
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from .._typing import Array, Index
     from ..cells.cells import Cells
@@ -36,9 +36,9 @@ STATES = EVERY, OPEN, NONE = "every", "open", "none"
 _NOTHING = 0.01
 
 
-def _are_among(argument: str, genes: ArrayLike, n_features: int) -> NDArray[np.bool_]:
+def _are_among(argument: str, genes: Any, n_features: int) -> NDArray[np.bool_]:
     """Return whether each of so many genes is among some, which are given by index."""
-    genes = np.unique(genes)
+    genes = np.unique(() if genes is None else genes)
     if len(genes) and genes.dtype.kind not in "iu":
         raise InvalidType(f"`{argument}` has dtype {genes.dtype}: give indices of genes")
     outside = genes[(genes < 0) | (genes >= n_features)]
@@ -84,7 +84,7 @@ class Problem:
     tolerance: float = TOLERANCE
 
     @classmethod
-    def of(cls, n_features: int, include: ArrayLike = (), ignore: ArrayLike = ()) -> Self:
+    def of(cls, n_features: int, include: Any = None, ignore: Any = None) -> Self:
         """Return the choice among so many genes, by index: of all but those to ignore."""
         included = _are_among("include", include, n_features)
         return cls(included | ~_are_among("ignore", ignore, n_features), included)
@@ -165,9 +165,8 @@ class Method:
 
     def record(self) -> str | dict[str, Any]:
         """The name, with options that are not the default, as ``.uns`` can keep them."""
-        options = {field.name: getattr(self, field.name) for field in fields(self)}
-        defaults = {field.name: field.default for field in fields(self)}
-        changed = {name: options[name] for name in options if options[name] != defaults[name]}
+        pairs = [(field, getattr(self, field.name)) for field in fields(self)]
+        changed = {field.name: value for field, value in pairs if value != field.default}
         return {"name": self.name, **changed} if changed else self.name
 
 

@@ -17,6 +17,7 @@ import heapq
 import logging
 import time
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -113,6 +114,10 @@ class Search:
                 self._spent = self.n_nodes
             elif self.n_nodes > 2 * self._spent + _TIES:
                 break
+            if self.n_nodes % _OFTEN == 0 and self.n_nodes:
+                gap = (self.error - self.lower) / (self.start - self.error)
+                steps = f"{self.n_nodes} steps, others at most {gap:.2%} better"
+                show_stage(f"proving the best panel: {steps}")
             self._branch(self._waiting[0])  # those that follow come after it
             heapq.heappop(self._waiting)
 
@@ -153,7 +158,6 @@ class Search:
 
     def _branch(self, node: _Node) -> None:
         """Bound the panels of a node, and part them in two."""
-        self._log_progress()
         self.n_nodes += 1
         inside, genes = node.inside, self._open_genes(node)
         beta = np.zeros(self.n_genes)
@@ -222,9 +226,7 @@ class Search:
     def _relaxed(
         self, inside: Index, genes: Index, beta: Array, enough: float, bound: float = -np.inf
     ) -> tuple[Polytope, Point] | None:
-        """Return what limits leave to some genes, and the relaxation; None where that is
-        nothing.
-        """
+        """Return what limits leave to some genes, and the relaxation; None: they leave nothing."""
         polytope = self.polytope.remaining(inside, genes)
         if polytope is None:
             return None
@@ -277,16 +279,9 @@ class Search:
         genes = np.unique(np.concatenate([panel, more, self.panel]))
         blocks = [block.only(genes) for block in self.blocks]
         fixed = np.searchsorted(genes, self.fixed)
-        exchanges = Exchanges(
-            lambda: Greedy(blocks), self.rows.only(genes), fixed, self.size, -np.inf
-        )
+        start, rows = partial(Greedy, blocks), self.rows.only(genes)
+        exchanges = Exchanges(start, rows, fixed, self.size, -np.inf)
         self._remember(genes[exchanges.improved(np.searchsorted(genes, panel).tolist())])
-
-    def _log_progress(self) -> None:
-        if self.n_nodes % _OFTEN == 0 and self.n_nodes:
-            gap = (self.error - self.lower) / (self.start - self.error)
-            steps = f"{self.n_nodes} steps, others at most {gap:.2%} better"
-            show_stage(f"proving the best panel: {steps}")
 
 
 def best(problem: Problem) -> Panel:

@@ -128,9 +128,7 @@ def relax(
 def relax_beside(
     problem: Problem, blocks: Sequence[Block], chosen: Index, size: int
 ) -> tuple[Index, Relaxation]:
-    """Return genes that may join those that had to be in, and the relaxed choice of `size`
-    in all.
-    """
+    """Return genes that may join those that must be in, and a relaxed choice of `size` in all."""
     fixed, limits, alike = problem.fixed, None, None
     may_join = ~np.isin(np.arange(len(problem.genes)), fixed)
     if problem.limits is not None:
@@ -151,9 +149,7 @@ def relax_beside(
 
 
 class Polytope(NamedTuple):
-    """Panels in parts within limits: ``matrix @ β ≤ most`` in units of these, genes' number
-    first.
-    """
+    """Panels in parts, ``matrix @ β ≤ most``: by size first, then by limits in their units."""
 
     matrix: Array
     most: Array

@@ -127,8 +127,9 @@ def enrich(
     layer = codec.restored(results.record(adata, key).get("params", {}).get("layer"))
     if background is None:
         results.check_genes(adata, key, "key")
-        _warn_of_silent_genes(adata, key, layer)
         universe = list(scores.index)
+        if read.matrix_or_none(adata, layer) is not None:
+            _warn_of_silent_genes(adata, key, layer)
     else:
         universe = list(dict.fromkeys(map(str, background)))
     with naming(path="gene_sets"):
@@ -148,9 +149,7 @@ def enrich(
 
 
 def _warn_of_silent_genes(adata: AnnData, key: str, layer: str | None) -> None:
-    """Warn of candidate genes that no cell expresses, unless the matrix was left out."""
-    if read.matrix_or_none(adata, layer) is None:
-        return
+    """Warn of candidate genes that no cell expresses."""
     tested = adata.var[f"{key}_score"].notna().to_numpy()
     silent = tested & (read.n_cells_with(read.row_matrix(adata, layer)) == 0)
     if 0 < silent.sum() < tested.sum():

@@ -14,7 +14,7 @@ from .._anndata import read
 from .._anndata.structure import view_of_all_genes
 from ..cells.graph import MOST_EXACT
 from ..criterion.criterion import OnPlatform
-from ..data.matrix import RowMatrix, moments
+from ..data.matrix import RowMatrix, divided, moments
 from ..measures import cells as measures
 from ..measures import labels as readers
 from ..measures.catalogue import by_random, row
@@ -175,8 +175,7 @@ class Evaluation:
     @cached_property
     def genes_in_space(self) -> Autocorrelation:
         """Moran's I of all genes."""
-        matrix = read.row_matrix(self.adata, self.basis.layer)
-        data = read.without_ignored(self.adata, matrix, self.basis.structure.spec.ignore)
+        data = read.without_ignored(self.adata, self.basis.structure.spec)
         _, variance, _ = moments(data)
         return Autocorrelation.of(self.graph, data, np.flatnonzero(variance > 0))
 
@@ -285,8 +284,7 @@ class Evaluation:
         prefix.tables["per_label"] = readers.table(scores, "label")
         prefix.tables["confusion"] = readers.confusions(scores)
         if self.counts is not None:
-            taken = sums(prefix.counts)
-            counts = totals_by_label(self.totals, taken, codes, self.labels.names)
+            counts = totals_by_label(self.totals, sums(prefix.counts), codes, self.labels.names)
             prefix.tables["per_label"] = prefix.tables["per_label"].join(counts, on="label")
         return _rows_of_scores(scores, self.scores_of_all_genes)
 
@@ -431,7 +429,6 @@ def _leading_labels(cells: Array, codes: Index, categories: list[str]) -> str:
     """Return the labels with the largest share of an axis relative to their number of cells."""
     is_of = codes == np.arange(len(categories))[:, None]
     share = np.array([(cells[members] ** 2).sum() for members in is_of]) / (cells**2).sum()
-    size = is_of.mean(axis=1)
-    more = np.divide(share, size, out=np.zeros_like(share), where=size > 0)
+    more = divided(share, is_of.mean(axis=1))
     order = [code for code in np.argsort(-more)[:_LABELS] if more[code] > 1.0]
     return with_shares(categories, share, order)

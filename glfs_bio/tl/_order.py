@@ -235,8 +235,7 @@ def order_panel(
         note(f"No list of genes is given ({form.title}): name it with `genes` to check for probes.")
     content = {"table": table, "checks": _checks(table, notes, draft), "replaced": replaced}
     content |= {"platform": platform_name, "species": draft.resolver.species}
-    params = {"refused": refused, "backups": backups, "labels": labels}
-    params["limits"] = request.limits
+    params = {"refused": refused, "backups": backups, "labels": labels, "limits": request.limits}
     made_of = results.made_of(adata, draft.layer, [panel.key_and_genes])
     order = results.envelope("order", params, made_of, **content)
     of_genes = {f"{key_added}_{name}": draft.genes[name].to_numpy() for name in ("symbol", "id")}
@@ -551,8 +550,7 @@ def _checks(table: pd.DataFrame, notes: pd.DataFrame, draft: Draft) -> pd.DataFr
         is_in_panel = draft.genes["name"].isin(gene) | draft.genes["row"].isin(draft.catalogue)
         sums = draft.rows.sums(np.flatnonzero(is_in_panel))
         limits = np.compress(sums < draft.rows.lower, draft.rows.names)
-    is_counted = table["mean_count"].notna().any()
-    loud = gene[notes["abundance"] != ""] if is_counted else None
+    loud = gene[notes["abundance"] != ""] if table["mean_count"].notna().any() else None
     unlisted = bad["name"][bad["unlisted"]] if draft.probes_checked else None
     checks_made = [
         ("names", "found under another name, past or present", gene[notes["names"] != ""]),

@@ -146,13 +146,7 @@ def prove_panel(
     basis, panel = subject.basis, subject.genes
     is_selection = subject.named.key in adata.uns and basis.request.ranker.by_criterion
     key = subject.named.key if is_selection and preserve is None and layer is None else None
-    problem = replace(
-        _problem(adata, subject),
-        n_genes=len(panel),
-        search="best",
-        time_limit=time_limit,
-        tolerance=tolerance,
-    )
+    problem = _problem(adata, subject, time_limit=time_limit, tolerance=tolerance)
     with few_threads(basis.criterion.rank):
         criterion = of_draws(problem).criterion
         _check(adata, subject, criterion, key)
@@ -206,14 +200,15 @@ def _check(adata: AnnData, panel: GenePanel, criterion: Criterion, key: str | No
         raise InvalidValue(f"{text}: run `glfs_bio.pp.select_genes(adata)` again")
 
 
-def _problem(adata: AnnData, panel: GenePanel) -> Problem:
-    """Return the problem of all panels that a panel is compared with, which has any of them."""
+def _problem(adata: AnnData, panel: GenePanel, **about: Any) -> Problem:
+    """Return the problem of the best of all panels of the size of one, which has any of them."""
     request, genes = panel.basis.request, np.isin(np.arange(adata.n_vars), panel.genes)
     included = Request(include=request.include, symbols=request.symbols, missing="ignore")
     must = np.flatnonzero(names_of.choose(adata, included).included)
     problem = joining_problem(adata, panel, must)
     alike = {name: rows for name, rows in problem.alike.items() if genes[rows].sum() < 2}
-    return replace(problem, allowed=problem.allowed | genes, alike=alike)
+    about |= {"n_genes": len(panel.genes), "search": "best"}
+    return replace(problem, allowed=problem.allowed | genes, alike=alike, **about)
 
 
 def _certificates(

@@ -103,8 +103,7 @@ def resolve_genes(
     if isinstance(panel, PanelFile):
         gene_ids = panel.table["id"].tolist()
     vendor = None if genes is None else as_genes(genes, "genes")
-    spellings = [*called, *filter(None, gene_ids)]
-    resolver = names.Resolver(spellings, vendor, species=nomenclature)
+    resolver = names.Resolver([*called, *filter(None, gene_ids)], vendor, species=nomenclature)
     frame = resolver.resolve(called, gene_ids, annotated=not is_list)
     if is_list:
         for row in frame.index[frame["found"] == "unknown"][:_MOST_COMPARED]:

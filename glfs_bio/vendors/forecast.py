@@ -25,6 +25,7 @@ import pandas as pd
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 
+from ..data.matrix import divided
 from ..measures.cells import coordinates
 from ..measures.labels import label_scores
 
@@ -108,12 +109,7 @@ def leaks(without: Array, confusion: Array, neighbors: Array, names: Sequence[st
 def coexpression(on: NDArray[np.bool_]) -> Array:
     """Share of the cells that express either gene that express both, shape (n_genes, n_genes)."""
     both = on.T.astype(float) @ on
-    return _ratio(both, np.diag(both)[:, None] + np.diag(both) - both)
-
-
-def _ratio(values: Array, of: Array) -> Array:
-    """Return values as shares of others, 0 of nothing."""
-    return np.asarray(np.divide(values, of, out=np.zeros_like(of), where=of > 0))
+    return divided(both, np.diag(both)[:, None] + np.diag(both) - both)
 
 
 def exclusive(counts: Array, codes: Index) -> pd.DataFrame:
@@ -214,9 +210,9 @@ def off_target(reference: Means, platform: Means, weights: Array) -> Array:
     precision = precision / precision.sum(axis=0)
     x_mean, y_mean = (precision * x).sum(axis=0), (precision * y).sum(axis=0)
     varies = (precision * (x - x_mean) ** 2).sum(axis=0)
-    slope = _ratio((precision * (x - x_mean) * (y - y_mean)).sum(axis=0), varies)
+    slope = divided((precision * (x - x_mean) * (y - y_mean)).sum(axis=0), varies)
     background = np.maximum(y_mean - np.maximum(slope, 0.0) * x_mean, 0.0)
-    return np.asarray(np.clip(_ratio(background, weights @ y), 0.0, 1.0))
+    return np.asarray(np.clip(divided(background, weights @ y), 0.0, 1.0))
 
 
 def bits(codebook: Mapping[int, str], n_genes: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

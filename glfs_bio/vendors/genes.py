@@ -142,9 +142,13 @@ def read_panel(
     ['CD3D', 'MS4A1']
     """
     path, ending = sheets.checked(path, ENDINGS, column=column, sheet=sheet, set_name=set_name)
-    if ending in sheets.SETS:
-        return _of_sets(path, set_name)
-    return _of_table(path, sheets.table(path, sheet, column), column)
+    if ending not in sheets.SETS:
+        return _of_table(path, sheets.table(path, sheet, column), column)
+    sets = read_markers(path)
+    if set_name is not None and set_name not in sets:
+        raise NotFound(f"`set_name={short(set_name)}` is not in {path}: it has {listed(sets)}")
+    members = [gene for name in sets if set_name in (None, name) for gene in sets[name]]
+    return _panel(path, "gene sets", pd.DataFrame({"gene": members, "id": ""}, dtype=object))
 
 
 def is_panel_file(text: str) -> bool:
@@ -167,15 +171,6 @@ def _panel(
     if controls:
         log.warning(f"{path} has {len(controls)} controls, left out: {listed(controls, 3)}.")
     return panel
-
-
-def _of_sets(path: Path, set_name: str | None) -> PanelFile:
-    """Return the genes of one gene set of a file, or of all."""
-    sets = read_markers(path)
-    if set_name is not None and set_name not in sets:
-        raise NotFound(f"`set_name={short(set_name)}` is not in {path}: it has {listed(sets)}")
-    members = [gene for name in sets if set_name in (None, name) for gene in sets[name]]
-    return _panel(path, "gene sets", pd.DataFrame({"gene": members, "id": ""}, dtype=object))
 
 
 def _of_table(path: Path, rows: list[list[str]], column: str | None) -> PanelFile:
