@@ -173,24 +173,31 @@ def test_odd_matrices(seed, n_cells, n_genes, share, odd, form):
 
 
 @attack(
-    *(SEEDS, st.booleans(), st.sampled_from(["indices", "indptr"]), PLACES),
-    st.sampled_from([-1, -(2**31), 40, 60, 10**6, 2**31 - 1]),
+    *(SEEDS, st.sampled_from(["memory", "file", "raw"]), st.sampled_from(["<", ">"])),
+    *(st.sampled_from(["indices", "indptr"]), PLACES),
+    st.sampled_from([None, -1, -(2**31), 40, 60, 10**6, 2**31 - 1]),
 )
-def test_damaged_sparse_matrices(tmp_path, seed, backed, part, place, value):
+def test_damaged_sparse_matrices(tmp_path, seed, where, order, part, place, value):
     """A number that is a place in the matrix makes another matrix, whose panel is asked for."""
     adata = tiny(seed, 60, 40)
     adata.X = sparse.csr_matrix(adata.X)
     other, data = adata.copy(), adata.X.data
     parts = {"indices": adata.X.indices.copy(), "indptr": adata.X.indptr.copy()}
-    parts[part][round(place * (len(parts[part]) - 1))] = value
-    if backed:
+    parts[part] = parts[part].astype(f"{order}i4")
+    if value is not None:
+        parts[part][round(place * (len(parts[part]) - 1))] = value
+    if where == "file":
         adata.write_h5ad(tmp_path / "cells.h5ad")
         with h5py.File(tmp_path / "cells.h5ad", "r+") as file:
-            file[f"X/{part}"][:] = parts[part]
+            del file[f"X/{part}"]
+            file[f"X/{part}"] = parts[part]
         adata = ad.read_h5ad(tmp_path / "cells.h5ad", backed="r")
     else:
-        getattr(adata.X, part)[:] = parts[part]
-    pp.select_genes(adata, 4)
+        setattr(adata.X, part, parts[part])
+    if where == "raw":
+        adata.raw = adata
+        adata.X = other.X
+    pp.select_genes(adata, 4, layer="raw" if where == "raw" else None)
     indices, indptr = parts["indices"], parts["indptr"]
     assert indptr[0] == 0
     assert (np.diff(indptr) >= 0).all()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from refusals import refused
@@ -188,7 +189,7 @@ def test_remedies_that_help(panel, tmp_path):
     assert names(tmp_path) == {"folder.txt", "fifo.txt"}
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="this system has no /proc")
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="this system has no /proc")
 def test_a_folder_that_takes_no_files(panel):
     with refused(FileRefused, "path") as caught:
         io.write_genes(panel, "/proc/panel.txt")

@@ -404,10 +404,13 @@ def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
         missing = adata.var_names[~adata.var_names.isin(adata.raw.var_names)]
         if len(missing):
             raise NotFound(f"`layer='raw'` lacks genes of `adata`: {listed(missing)}: remove these")
-        if adata.isbacked:  # where anndata hands out all genes, in their own order
-            genes = adata.raw.var_names.get_indexer(adata.var_names)
-            return RowMatrix(adata.raw.X, genes=genes)
-        return adata.raw[:, adata.var_names].X
+        if not adata.raw.var_names.is_unique:
+            raise InvalidValue("`layer='raw'` has genes twice: make `adata.raw.var_names` unique")
+        genes, matrix = adata.raw.var_names.get_indexer(adata.var_names), adata.raw.X
+        if not isinstance(matrix, IN_MEMORY):
+            return RowMatrix(matrix, genes=genes)
+        check_indices(matrix, argument, layer)  # before it is cut
+        return matrix[:, genes]
     if layer is not None:
         return find(adata, "layers", layer, argument)
     with suppress(KeyError):  # of a file that is not in memory, and has none

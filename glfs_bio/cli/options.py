@@ -330,3 +330,18 @@ def check_files(options: Sequence[Option], line: Mapping[str, Any]) -> None:
         with naming(path="tables"):
             for path in folder.glob("*.csv") if folder.is_dir() else [folder]:
                 check_target(path, overwrite=overwrite and path is not folder)
+    targets = [(option.name, path, path) for option, path in files if option.file == "w"]
+    targets += [] if folder is None else [("tables", folder, folder / "*.csv")]
+    read = [path.resolve() for option, path in files if option.file == "r"]
+    _check_places(targets, read)
+
+
+def _check_places(targets: Sequence[tuple[str, Path, Path]], read: Sequence[Path]) -> None:
+    """Refuse targets that are one file, or in a store that the line reads or writes."""
+    written: list[Path] = []
+    for name, path, file in targets:
+        place = file.resolve()
+        stores = {store for store in (*read, *written) if store.suffix.lower() == ".zarr"}
+        if place in written or not stores.isdisjoint(place.parents):
+            raise InvalidValue(f"`{name}={short(path)}` is in another file of the line: move it")
+        written.append(place)

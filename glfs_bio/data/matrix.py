@@ -202,6 +202,11 @@ def _work_on(work: Work, block: Any, rows: slice, part: Any, *shared: Any) -> tu
 
 def native(values: Any) -> Any:
     """Return a matrix in the byte order of the machine; files of Java and FITS have another."""
+    if hasattr(values, "indptr"):
+        parts = values.data, values.indices, values.indptr
+        if all(part.dtype.isnative for part in parts):
+            return values
+        return type(values)(tuple(map(native, parts)), shape=values.shape)
     kind = getattr(values, "dtype", None)
     if not isinstance(kind, np.dtype) or kind.isnative:
         return values
@@ -281,7 +286,7 @@ def check_indices(matrix: Any, argument: str, value: object = None) -> None:
             if matrix.indices.dtype.kind != "i" or matrix.indptr.dtype.kind != "i":
                 raise ValueError("its indices are no whole numbers")
             copy(matrix).check_format(full_check=True)  # which may cut what it checks
-    except ValueError as error:
+    except (IndexError, TypeError, ValueError) as error:
         raise InvalidValue(f"{subject(argument, value)} is damaged ({error}): renew it") from error
 
 

@@ -53,6 +53,10 @@ DATA = [
     ("evaluate cells.h5ad glfs -o out.h5ad --tables cells.h5ad", "--tables cells.h5ad"),
     ("evaluate cells.h5ad glfs -o out.h5ad --tables no/where", "--tables no/where"),
     ("reference cells.h5ad a.csv --labels louvain", "OUT a.csv"),
+    ("export cells.h5ad a.csv ./a.csv", "OUT a.csv"),
+    ("select cells.zarr --genes cells.zarr/genes.csv", "--genes cells.zarr/genes.csv"),
+    ("explain cells.zarr glfs --tables cells.zarr", "--tables cells.zarr"),
+    ("evaluate cells.h5ad glfs -o out.zarr --tables out.zarr", "--tables out.zarr"),
 ]
 
 
@@ -63,6 +67,7 @@ def _folder(tmp_path_factory, _pbmc):
     glfs_bio.pp.select_genes(adata, 5, n_comps=10, include="CST3")
     glfs_bio.pp.structure(adata, n_comps=10)
     adata.write_h5ad(folder / "cells.h5ad")
+    adata.write_zarr(folder / "cells.zarr")
     (folder / "full").mkdir()
     for name, text in {
         "full/measures.csv": "",
