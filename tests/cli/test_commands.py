@@ -79,6 +79,12 @@ def test_a_reference_without_cells(on_cells, cells):
     on_cells("evaluate nobody.h5ad catalogue.csv --labels louvain")
 
 
+def test_the_tables_of_a_selection_hold_its_genes(on_cells):
+    genes = on_cells("select cells.h5ad -n 4 --tables all").stdout.split()
+    assert list(pd.read_csv("all/table.csv")["rank"]) == [1, 2, 3, 4]
+    assert len(genes) == 4
+
+
 def test_evaluate(table, cells):
     frame, summary = table(
         "evaluate cells.h5ad glfs --labels louvain --counts-layer counts --tables all"

@@ -125,6 +125,13 @@ def test_include_exclude_and_batches(adata):
     assert not {"g3", "g18", "g19", "g20", "g21"} & set(genes)
 
 
+def test_two_cells_are_too_few(adata, unchanged):
+    few = adata[:2].copy()
+    few.obs["side"] = ["left", "right"]
+    with unchanged(few), refused(InvalidValue, "X"):
+        classify(few, "side", n_genes=2)
+
+
 def test_columns_that_do_not_do_are_refused(adata, unchanged):
     adata.obs["constant"] = "x"
     adata.obs["holes"] = adata.obs["label"].where(np.arange(90) > 3)
