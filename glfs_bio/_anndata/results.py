@@ -462,8 +462,9 @@ def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | 
 def _columns(adata: AnnData, params: Mapping[str, Any]) -> dict[str, str]:
     """Return checksums of the columns of ``.obs`` that parameters name."""
     texts = codec.text_of(params).replace('\\"', '"').split('"') if adata.n_obs else []
-    named = {name: pd.factorize(np.ravel(adata.obs[name])) for name in adata.obs if name in texts}
-    return {name: checksum(codes, repr([*map(str, of)])) for name, (codes, of) in named.items()}
+    of_texts = {name: adata.obs[name].map(str, "ignore") for name in adata.obs if name in texts}
+    named = {name: pd.factorize(np.ravel(column)) for name, column in of_texts.items()}
+    return {name: checksum(codes, repr(list(of))) for name, (codes, of) in named.items()}
 
 
 def _sums(adata: AnnData, layer: str | None) -> str:
