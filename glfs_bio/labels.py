@@ -127,6 +127,9 @@ def _refuse_measurements(column: pd.Series, argument: str, name: object) -> None
             text = f"{subject(argument, name)} has {n_different} numbers for {len(column)} cells"
             raise InvalidValue(f"{text}: if they are labels, use `.astype('category')`")
         return
+    if column.dtype == np.object_ and not column.map(pd.api.types.is_hashable).all():
+        text = f"{subject(argument, name)} has lists, dicts or sets for labels"
+        raise InvalidType(f"{text}: convert it with `.astype(str)`")
     values = column.unique() if column.dtype == np.object_ else ()
     is_measured = numbers is not None or pd.api.types.is_complex_dtype(column.dtype)
     if is_measured or any(isinstance(v, float | np.floating) and v % 1 > 0 for v in values):

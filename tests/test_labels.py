@@ -112,6 +112,7 @@ def columns(clusters):
     labelled.obs["text"] = texts.astype(object)
     labelled.obs["alike"] = whole.astype(object).where(np.arange(len(whole)) > 9, "1")
     labelled.obs["measure"] = whole + 0.5
+    labelled.obs["lists"] = pd.Series([[1], [2], {3}] * 30, labelled.obs_names)
     return labelled
 
 
@@ -146,7 +147,10 @@ def test_functions_take_every_form(columns, caplog):
                 assert list(result) == list(expected[name]), name
 
 
-@pytest.mark.parametrize(("column", "kind"), [("alike", InvalidValue), ("measure", InvalidType)])
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [("alike", InvalidValue), ("measure", InvalidType), ("lists", InvalidType)],
+)
 def test_functions_refuse_what_is_no_column_of_labels(columns, column, kind):
     with refused(kind, "groupby"):
         pp.select_genes(columns, 5, limits=Limits(per_type=1, groupby=column))
@@ -154,6 +158,13 @@ def test_functions_refuse_what_is_no_column_of_labels(columns, column, kind):
         pp.select_genes(columns, 5, batch_key=column)
     with refused(kind, "labels"):
         tl.evaluate_panel(columns, columns.var_names[:6].tolist(), column)
+
+
+def test_lists_for_cells_are_no_labels(columns):
+    with refused(InvalidType, "preserve"):
+        pp.select_genes(columns, 5, preserve={"structure": 1, "lists": 1})
+    columns.obs["structure"] = columns.obs["lists"]  # no label, though requests have this word
+    tl.explain_panel(columns, columns.var_names[:6].tolist(), "text", preserve="structure")
 
 
 @pytest.mark.parametrize("argument", ["preserve", "cell_weights"])

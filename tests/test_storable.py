@@ -12,7 +12,7 @@ import pytest
 from every_call import CALLS, LINES, cells, held, same, write_inputs
 from typer.testing import CliRunner
 
-from glfs_bio import codec, pl, pp, tl
+from glfs_bio import codec, io, pl, pp, tl
 from glfs_bio._anndata import results, structure
 from glfs_bio.cli import COMMANDS, app, with_options
 from glfs_bio.errors import Caution
@@ -118,6 +118,7 @@ def test_what_other_writers_make_of_it_is_read(pbmc, tmp_path, monkeypatch):
     pp.select_genes(adata, 6, **options)
     tl.evaluate_panel(adata, "glfs", "bulk_labels")
     tl.stability(adata, n_resamples=2)
+    tl.order_panel(adata, "glfs", "sheet")
     request, selected = results.request_of(adata, "glfs"), adata.var["glfs_rank"].copy()
     kinds = {key: entry["kind"] for key, entry in adata.uns.items() if "written" in entry}
     for key in kinds:
@@ -133,5 +134,7 @@ def test_what_other_writers_make_of_it_is_read(pbmc, tmp_path, monkeypatch):
     tl.prove_panel(other)
     pl.curve(other, show=False)
     pl.stability(other, show=False)
+    io.write_order(other, tmp_path / "order.csv")
+    io.write_report(other, tmp_path / "report.html", basis=False)
     pp.select_genes(other, **request.arguments())
     pd.testing.assert_series_equal(other.var["glfs_rank"], selected)

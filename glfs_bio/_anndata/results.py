@@ -19,6 +19,7 @@ from scipy import sparse
 from .. import checks, codec
 from ..data.matrix import IN_MEMORY, RowMatrix
 from ..errors import InvalidValue, NotFound, listed, short
+from ..labels import NO_LABEL
 from ..options import Request
 from ..solvers.panel import NONE, OPEN, STATES, TOLERANCE
 from . import read
@@ -51,6 +52,13 @@ CERTIFICATES = {"certificate": 0.0, "certificate_within": TOLERANCE}
 #: Columns of every selection, and of one for a platform.
 _OF_SELECTION = ("weight", "loss", "score", "rank", "selected", "included")
 _OF_PLATFORM = ("orderable", "efficiency", "spread", "off_target", "signal")
+#: What columns that are no numbers hold, by its text; a missing flag is False.
+_FLAGS = dict.fromkeys(("True", "TRUE", "1", "1.0"), True)
+_FLAGS |= dict.fromkeys(("False", "FALSE", "0", "0.0", *NO_LABEL), False)
+_WORDS: dict[str, Any] = dict.fromkeys(("selected", "included", "consensus"), _FLAGS)
+_WORDS |= dict.fromkeys(CERTIFICATES, dict.fromkeys(NO_LABEL, OPEN) | {x: x for x in STATES})
+#: First letters of values that other writers of files may keep as arrays of one.
+_SCALARS = ("n_", "mean_", "of", "best", "method", "objective", "platform", "species", "source")
 #: Of selections under no other key, and of panels that have none.
 KEY = "glfs"
 #: Packages that every number depends on.
@@ -116,13 +124,16 @@ def kind_of(entry: Any) -> str | None:
     return kind if kind in KINDS else None
 
 
-def record(adata: AnnData, key: Any) -> Mapping[str, Any]:
+def record(adata: AnnData, key: Any) -> dict[str, Any]:
     """Return the result under a key, nothing where that is none; a damaged one is refused."""
     kind = kind_of(adata.uns.get(key))
     # a structure, which may be of other genes or cells, is looked at where it is used
     if kind is not None and key not in adata.obsm and not is_of(adata, key, {}):
-        raise InvalidValue(f"`key={short(key)}` was changed: run `glfs_bio.{KINDS[kind]}` again")
-    return {} if kind is None else adata.uns[key]
+        text = f"`key={short(key)}` was changed, or is of a later version"
+        raise InvalidValue(f"{text}: run `glfs_bio.{KINDS[kind]}` again")
+    result = {} if kind is None else adata.uns[key]
+    scalars = [name for name in result if str(name).startswith(_SCALARS)]
+    return {**result, **{name: codec.scalar(result[name]) for name in scalars}}
 
 
 def envelope(
@@ -283,8 +294,7 @@ def entry(
     if kind_of(result) != kind or not result.keys() >= set(needs):
         maker = f"`glfs_bio.{KINDS[kind]}`{f' with {listed(needs)}' if needs else ''}"
         raise NotFound(f"`{argument}={short(key)}` is no result of {maker}: run it first")
-    numbers = [name for name in result if name.startswith(("n_", "mean_"))]
-    return {**result, **{name: codec.scalar(result[name]) for name in numbers}}
+    return result
 
 
 def current(adata: AnnData, key: str, kind: str, *needs: str) -> dict[str, Any]:
@@ -302,29 +312,45 @@ def restored(adata: AnnData, key: str, kind: str, record: Any, *, argument: str 
     try:
         return record.restored(text)
     except Exception as error:
-        why = "is damaged, of another version, or has endless patterns"
-        text = f"`{argument}={short(key)}` {why}: run `glfs_bio.{KINDS[kind]}`"
-        raise InvalidValue(text) from error
+        text = f"`{argument}={short(key)}` is damaged, of another version, or has endless patterns"
+        raise InvalidValue(f"{text}: run `glfs_bio.{KINDS[kind]}`") from error
 
 
 def request_of(adata: AnnData, key: str) -> Request:
     """Return what the selection under `key` was asked for, by a stored structure if it is there."""
     request: Request = restored(adata, key, "selection", Request)
     stored_key = request.structure.stored_key
-    if stored_key in adata.uns and stored_key in adata.varm:
-        return request
-    return request.but(stored_key=None)
+    is_stored = stored_key in adata.uns and stored_key in adata.varm
+    return request if is_stored else request.but(stored_key=None)
+
+
+def read_column(adata: AnnData, key: Any, name: str) -> pd.Series:
+    """Return a column of a result in ``.var``, which other programs may keep as texts."""
+    kind = "stability" if name in ("frequency", "consensus") else "selection"
+    called, remedy = f"{key}_{name}", f"run `glfs_bio.{KINDS[kind]}` again"
+    if called not in adata.var:
+        raise NotFound(f"`key={short(key)}` is no {kind} with {called!r} in `adata.var`: {remedy}")
+    column = read.find(adata, "var", called, "key").astype(object)
+    if name in _WORDS:
+        values = column.map(str).map(_WORDS[name])
+    else:
+        values = pd.to_numeric(column, errors="coerce")
+        values = values.where(values.abs() < np.inf)
+    if name == "rank":
+        values = values.where(values.between(1, 2**31) & (values % 1 == 0) & ~values.duplicated())
+    unread = {*column[values.isna()].map(str)} - NO_LABEL
+    if unread:
+        text = f"`key={short(key)}` has {short(min(unread))} in {called!r} of `adata.var`"
+        raise InvalidValue(f"{text}: {remedy}")
+    return values
 
 
 def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
     """Return columns of a selection, best gene first: of genes ``"selected"``, or ``"tested"``."""
     read.unique_names(adata)
     checks.texts(key=key)
-    columns = [f"{key}_{name}" for name in _OF_SELECTION]
-    if not {*columns} <= {*adata.var}:
-        raise NotFound(f"`key={short(key)}` is no selection: run `glfs_bio.pp.select_genes(adata)`")
-    frame = adata.var[columns].set_axis(list(_OF_SELECTION), axis=1)
-    frame = frame.astype({"selected": bool, "included": bool})
+    frame = pd.DataFrame({name: read_column(adata, key, name) for name in _OF_SELECTION})
+    check_genes(adata, key, "key", "n_genes")
     frame = frame[frame["selected"] if only == "selected" else frame["score"].notna()]
     if frame.empty:
         raise InvalidValue(f"`key={short(key)}` has no selected gene: choose another selection")
@@ -335,9 +361,8 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
     """Return the scores of the tested genes by name, largest first, of each name the best."""
     frame = ranked(adata, key, only="tested")
     genes = pd.Index(read.symbols(adata, symbols).loc[frame.index], dtype=object)
-    series = frame["score"].astype(float).set_axis(genes)
-    series = series[series.index.notna()].sort_values(ascending=False, kind="stable")
-    series = series[~series.index.duplicated()]
+    series = frame["score"].set_axis(genes).sort_values(ascending=False, kind="stable")
+    series = series[series.index.notna() & ~series.index.duplicated()]
     if series.empty:
         raise InvalidValue(f"`symbols={short(symbols)}` names no candidate: choose another column")
     return series
@@ -345,9 +370,7 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
 
 def frequency(adata: AnnData, key: str) -> pd.Series:
     """Return the selection frequencies of ``tl.stability``, the largest first."""
-    if f"{key}_frequency" not in adata.var:
-        raise NotFound(f"`key={short(key)}` has no frequencies: run `glfs_bio.tl.stability` again")
-    return adata.var[f"{key}_frequency"].dropna().sort_values(ascending=False, kind="stable")
+    return read_column(adata, key, "frequency").dropna().sort_values(ascending=False, kind="stable")
 
 
 def constraints_of(entry: Mapping[str, Any]) -> str:
@@ -417,13 +440,13 @@ def difference(adata: AnnData, key: str, entry: Mapping[str, Any]) -> str | None
     return f"it has another {listed(names)}" if names else None
 
 
-def check_genes(adata: AnnData, key: str | None, argument: str) -> None:
-    """Refuse a selection from genes of which some have left: others would preserve all."""
-    n_tested = int(codec.scalar(record(adata, key).get("n_tested", 0)))
-    ranks = adata.var.get(f"{key}_rank")
-    n_left = n_tested if ranks is None else int(ranks.notna().sum())
-    if n_left < n_tested:
-        text = f"is from {n_tested} genes, of which {n_left} are left: use the object with all"
+def check_genes(adata: AnnData, key: str | None, argument: str, holds: str = "n_tested") -> None:
+    """Refuse a selection of whose genes, in the panel (``"n_genes"``) or tested, some have left."""
+    result = record(adata, key)
+    n_genes = int(result.get(holds, 0)) if kind_of(result) == "selection" else 0
+    n_left = int((read_column(adata, key, "rank") <= n_genes).sum()) if n_genes else 0
+    if n_left < n_genes:
+        text = f"is of {n_genes} genes, of which {n_left} are left: use the object with all"
         raise InvalidValue(f"`{argument}={short(key)}` {text}")
 
 
@@ -450,7 +473,7 @@ def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | 
     key = own_key if key is None else key
     if f"{key}_selected" not in adata.var:
         return None
-    selected = set(adata.var_names[adata.var[f"{key}_selected"].astype(bool)])
+    selected = set(adata.var_names[read_column(adata, key, "selected")])
     if genes != selected:
         return f"the selection under {key!r} has other genes now"
     is_recorded = key == own_key and key in adata.uns
@@ -462,8 +485,9 @@ def _change(adata: AnnData, panel: Mapping[str, Any], key: str | None) -> str | 
 def _columns(adata: AnnData, params: Mapping[str, Any]) -> dict[str, str]:
     """Return checksums of the columns of ``.obs`` that parameters name."""
     texts = codec.text_of(params).replace('\\"', '"').split('"') if adata.n_obs else []
-    named = {name: pd.factorize(np.ravel(adata.obs[name])) for name in adata.obs if name in texts}
-    return {name: checksum(codes, repr([*map(str, of)])) for name, (codes, of) in named.items()}
+    of_texts = {name: adata.obs[name].map(str, "ignore") for name in adata.obs if name in texts}
+    named = {name: pd.factorize(np.ravel(column)) for name, column in of_texts.items()}
+    return {name: checksum(codes, repr(list(of))) for name, (codes, of) in named.items()}
 
 
 def _sums(adata: AnnData, layer: str | None) -> str:
@@ -481,7 +505,8 @@ def _sums(adata: AnnData, layer: str | None) -> str:
 def is_of(adata: AnnData, key: str, checksums: Mapping[str, str]) -> bool:
     """Return whether a result is whole, and of what checksums say."""
     entry = adata.uns.get(key)
-    if kind_of(entry) is None or not isinstance(entry.get("made_of"), Mapping):
+    is_ours = kind_of(entry) is not None and "format" not in entry  # which later versions have
+    if not is_ours or not isinstance(entry.get("made_of"), Mapping):
         return False
     today = {**checksums, "numbers": seal({**entry, ".varm": adata.varm.get(key)})}
     today |= {"cells": seal(adata.obsm.get(key))} if adata.n_obs else {}

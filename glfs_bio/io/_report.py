@@ -288,7 +288,7 @@ def genes(subject: Subject, entry: Entry) -> Iterator[Section]:
         explained = why["table"].set_index("gene").reindex(table.index)
         shown = shown.join(explained.filter(["supports", "substitute", "substitution_score"]))
     if subject.result("stability") is not None:
-        shown["frequency"] = subject.adata.var[f"{subject.key}_stability_frequency"]
+        shown["frequency"] = results.frequency(subject.adata, f"{subject.key}_stability")
     if "absent" in entry:
         absent = ", ".join(map(str, entry["absent"]))
         texts.append(f"Names that are not in the data, and were left out: {absent}.")
@@ -349,7 +349,7 @@ def explanation(subject: Subject, entry: Entry) -> Iterator[Section]:
 
 def selection(subject: Subject, entry: Entry) -> Iterator[Section]:
     """Constraints that the panel meets, the share preserved by its first genes, and facts."""
-    stated = entry.get("params", {}).get("limits", "None")
+    stated = codec.scalar(entry.get("params", {}).get("limits", "None"))
     if not isinstance(stated, str):
         tables = {"": facts({name: codec.restored(value) for name, value in stated.items()})}
         if "ruled_out" in entry:
@@ -365,8 +365,8 @@ def selection(subject: Subject, entry: Entry) -> Iterator[Section]:
 def stability(subject: Subject, entry: Entry) -> Iterator[Section]:
     """How often subsamples of the cells give the genes."""
     names, panel = subject.names, subject.genes.index
-    is_frequent = subject.adata.var[f"{subject.key}_stability_consensus"].astype(bool)
-    frequent = subject.adata.var_names[is_frequent]
+    is_frequent = results.read_column(subject.adata, f"{subject.key}_stability", "consensus")
+    frequent = is_frequent.index[is_frequent]
     text = f"{len(entry['n_genes'])} selections, each in a subsample of {entry['n_cells']} cells, "
     text += f"have a mean Jaccard index of {entry['mean_jaccard']:.3g}."
     only = {"in the panel": panel.difference(frequent, sort=False)}

@@ -282,7 +282,7 @@ def bars(
     ratios = [widths[0]] * n_columns + list(widths[1:])
     height = max(0.17 * n_rows + 1, 4.0 if len(widths) > 1 else 0.0)
     axes = [ax] if ax is not None else list(new_axes(sum(ratios), height, 1, ratios).flat)
-    low, high = min(table["length"].min(), 0.0), max(table["length"].max(), 0.0)
+    low, high = np.fmin(table["length"].min(), 0.0), np.fmax(table["length"].max(), 0.0)
     for i, column in enumerate(axes[:n_columns]):
         rows = table.iloc[i * n_rows : (i + 1) * n_rows]
         column.barh(range(len(rows)), rows["length"], height=0.75, color=list(rows["shade"]))
@@ -356,7 +356,7 @@ def dotplot(
     shares, means = profiles.shares[:, 1:], profiles.means[:, 1:]
     means = means - means.min(axis=1, keepdims=True)
     means = means / np.maximum(means.max(axis=1, keepdims=True), _TINY)
-    included = adata.var[f"{key}_included"].loc[table.index].astype(bool)
+    included = results.read_column(adata, key, "included").loc[table.index]
     names = names_of(adata, symbols).loc[table.index] + np.where(included, " *", "")
     n_rows = -(-len(table) // _PER_ROW)
     in_row = -(-len(table) // n_rows)

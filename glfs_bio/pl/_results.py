@@ -407,7 +407,7 @@ def stability(
     of, selected = str(entry.get("of")), np.ones(len(frequency), dtype=bool)
     different = results.difference(adata, of, entry) if of in adata.uns else None
     if of in adata.uns and different is None:
-        selected = adata.var[f"{of}_selected"].loc[frequency.index].to_numpy(dtype=bool)
+        selected = results.read_column(adata, of, "selected").loc[frequency.index].to_numpy()
     table = pd.DataFrame({"length": frequency, "text": "", "mark": None})
     table["shade"] = [inside if is_selected else outside for is_selected in selected]
     names = names_of(adata, symbols)

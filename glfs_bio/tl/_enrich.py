@@ -150,7 +150,7 @@ def enrich(
 
 def _warn_of_silent_genes(adata: AnnData, key: str, layer: str | None) -> None:
     """Warn of candidate genes that no cell expresses."""
-    tested = adata.var[f"{key}_score"].notna().to_numpy()
+    tested = results.read_column(adata, key, "score").notna().to_numpy()
     silent = tested & (read.n_cells_with(read.row_matrix(adata, layer)) == 0)
     if 0 < silent.sum() < tested.sum():
         text = f"No cell expresses {silent.sum()} of {tested.sum()} candidate genes"

@@ -233,7 +233,7 @@ def _certificates(adata: AnnData, panel: GenePanel, must_have: NDArray[np.bool_]
     is_certified = key is not None and "tolerance" in adata.uns.get(key, ())
     if not is_certified or overridden(results.request_of(adata, str(key)), panel.basis.request):
         return {}
-    states = {name: adata.var[f"{key}_{name}"].astype(str) for name in results.CERTIFICATES}
+    states = {name: results.read_column(adata, key, name) for name in results.CERTIFICATES}
     return {name: certified(state, must_have)[panel.genes] for name, state in states.items()}
 
 
@@ -326,7 +326,7 @@ def _standing(adata: AnnData, panel: GenePanel, genes: Index, lost: Array) -> di
 def _ranks(adata: AnnData, panel: GenePanel, reasons: dict[int, str]) -> Array:
     """Return the ranks of all genes: of the selection, or by what they add to the panel."""
     if panel.named.key is not None:
-        return np.asarray(adata.var[f"{panel.named.key}_rank"], dtype=float)
+        return np.asarray(results.read_column(adata, panel.named.key, "rank"))
     ranks = np.full(adata.n_vars, np.nan)
     outside = np.setdiff1d(np.arange(adata.n_vars), [*panel.genes, *reasons])
     outside = outside[np.argsort(-panel.measured.gains()[outside], kind="stable")]
@@ -357,7 +357,8 @@ def _reasons(adata: AnnData, panel: GenePanel, rows: Rows | None) -> dict[int, s
             groups.append((np.arange(adata.n_vars) == gene, f"it is ruled out by limits ({over})"))
     groups.append((~are_varying(basis.criterion), "it does not vary"))
     if panel.named.key is not None:
-        groups.append((adata.var[f"{panel.named.key}_score"].isna(), "it was no candidate"))
+        scores = results.read_column(adata, panel.named.key, "score")
+        groups.append((scores.isna(), "it was no candidate"))
     reasons: dict[int, str] = {}
     for genes, reason in reversed(groups):
         reasons |= dict.fromkeys(np.flatnonzero(genes).tolist(), reason)

@@ -259,7 +259,7 @@ def find_substitutes(
 def no_candidates(adata: AnnData, key: str | None, ignore: Any) -> NDArray[np.bool_]:
     """Return whether each gene cannot be selected, or could not by the selection under `key`."""
     out = names.not_to_choose(adata, None, ignore=ignore)
-    return out if key is None else out | adata.var[f"{key}_score"].isna().to_numpy()
+    return out if key is None else out | results.read_column(adata, key, "score").isna().to_numpy()
 
 
 def joining_problem(
@@ -312,14 +312,13 @@ def in_place_of(
 
 def absent(adata: AnnData, panel: Named) -> list[str]:
     """Return names of a panel that are not in the data; selections of ``tl`` keep theirs."""
-    of_selection = () if panel.key is None else results.record(adata, panel.key).get("absent", ())
-    return [*panel.absent, *map(str, of_selection)]
+    return [*panel.absent, *map(str, results.record(adata, panel.key).get("absent", ()))]
 
 
 def must_haves(adata: AnnData, panel: Named) -> NDArray[np.bool_]:
     """Whether each row of ``.var`` had to be in a panel: of a selection, or as its file says."""
     if panel.key is not None:
-        return np.array(adata.var[f"{panel.key}_included"], dtype=bool)
+        return np.asarray(results.read_column(adata, panel.key, "included"))
     had_to = np.zeros(adata.n_vars, dtype=bool)
     for name, mark in panel.in_file("must_have").items():
         had_to[list(panel.rows[name])] = is_yes(mark)

@@ -223,7 +223,7 @@ def _certificates(
         lost = tolerance if is_within else 0.0
         states[name] = results.certificates(best, problem, lost)
         if lost <= recorded and f"{key}_{name}" in adata.var:
-            earlier = adata.var[f"{key}_{name}"].astype(states[name].dtype)
+            earlier = results.read_column(adata, key, name).astype(states[name].dtype)
             states[name] = states[name].where(states[name] != OPEN, earlier)
     return states
 

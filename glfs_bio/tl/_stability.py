@@ -159,7 +159,8 @@ def stability(
     chosen = selected & ~included
     frequency, overlaps = chosen.mean(axis=0), jaccard(chosen)
     most_frequent = consensus(selected, ranks, round(float(sizes.mean())))
-    panel = np.asarray(adata.var.get(f"{key}_selected", most_frequent), dtype=bool)
+    has_panel = f"{key}_selected" in adata.var
+    panel = results.read_column(adata, key, "selected") if has_panel else most_frequent
     order = np.argsort(-frequency, kind="stable")[: np.count_nonzero(frequency)]
     content = {
         "table": pd.DataFrame({"gene": adata.var_names[order], "frequency": frequency[order]}),
@@ -218,7 +219,8 @@ def _lean(adata: AnnData, request: Request) -> tuple[read.Lean, Request]:
     """Return the cells with what a selection reads of them, and the request."""
     structure = request.structure
     logs = {"log1p": adata.uns.get("log1p", {})}  # their base
-    lean = AnnData(obs=pd.DataFrame(index=adata.obs_names.astype(str)), var=adata.var, uns=logs)
+    genes = adata.var.loc[:, ~adata.var.columns.duplicated()]  # or anndata takes no part of them
+    lean = AnnData(obs=pd.DataFrame(index=adata.obs_names.astype(str)), var=genes, uns=logs)
     matrices: dict[str | None, Any] = {None: read.row_matrix(adata, structure.layer)}
     batch = read.batches(adata, structure.batch_key)
     if batch is not None:

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import anndata as ad
 import numpy as np
+import pandas as pd
 import pytest
 import zarr
 from anndata.io import sparse_dataset
@@ -13,9 +14,9 @@ from matplotlib import pyplot as plt
 from refusals import accepted, refused
 from scipy import sparse
 
-from glfs_bio import Limits, pl, pp, tl
+from glfs_bio import Limits, io, pl, pp, tl
 from glfs_bio._anndata import read, results, structure
-from glfs_bio.errors import InvalidValue, Refusal
+from glfs_bio.errors import InvalidValue, NotFound, Refusal
 
 PICTURES = (pl.labels, pl.confusion)
 
@@ -180,3 +181,94 @@ def test_a_result_is_of_its_labels_and_of_all_cells_and_genes(pbmc, change):
     assert results.why_outdated(pbmc, pbmc.uns["why"]) is None
     change(pbmc)
     assert results.why_outdated(pbmc, pbmc.uns["why"]) is not None
+
+
+FORMS = {
+    "texts": lambda flags: flags.map({True: "TRUE", False: "FALSE"}),
+    "categories": lambda flags: flags.map({True: "True", False: "False"}).astype("category"),
+    "numbers": lambda flags: flags.astype(int),
+    "joined": lambda flags: flags.astype(float).where(flags),
+    "nullable": lambda flags: flags.astype("boolean").where(flags),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_columns_of_other_programs_are_read(done, form, tmp_path):
+    """Of R, of files of texts, and of joined tables, where what is missing is no flag."""
+    expected, consensus = results.ranked(done, "glfs"), done.var["glfs_stability_consensus"]
+    for name in done.var.filter(regex="^glfs"):
+        is_flag = done.var[name].dtype == bool
+        done.var[name] = form(done.var[name]) if is_flag else done.var[name].map(str)
+    pd.testing.assert_frame_equal(results.ranked(done, "glfs"), expected)
+    read_again = results.read_column(done, "glfs_stability", "consensus")
+    assert list(read_again) == list(consensus)
+    assert len(tl.order_panel(done, "glfs", "sheet", inplace=False)) == len(expected)
+    io.write_genes(done, tmp_path / "genes.txt")
+    assert (tmp_path / "genes.txt").read_text().split() == list(expected.index)
+    tl.explain_panel(done, "glfs", genes=["CD3D"])
+    io.write_report(done, tmp_path / "report.html", basis=False)
+
+
+def explain(adata):
+    tl.explain_panel(adata, "glfs", inplace=False)
+
+
+def draw_stability(adata):
+    pl.stability(adata, show=False)
+
+
+DAMAGED = {
+    "numbers of HDBSCAN": ("selected", lambda column: column.map({True: 1, False: -1}), explain),
+    "missing in R": ("included", lambda column: column.astype(int) - 2**31, explain),
+    "other words": ("selected", lambda column: column.map({True: "yes", False: "no"}), explain),
+    "ties": ("rank", lambda column: column.replace(3, 2), explain),
+    "halves": ("rank", lambda column: column / 2, explain),
+    "beyond numbers": ("rank", lambda column: column.replace(3, 1e300), explain),
+    "no number": ("loss", lambda column: column.map("no {}".format), explain),
+    "infinite": ("weight", lambda column: column + np.inf, explain),
+    "no certificate": ("certificate", lambda column: column.astype(str) + "?", explain),
+    "no share": ("stability_frequency", lambda column: column.map("no {}".format), draw_stability),
+}
+
+
+@pytest.mark.parametrize(("name", "change", "call"), DAMAGED.values(), ids=DAMAGED)
+def test_columns_that_cannot_be_read_are_refused(done, name, change, call):
+    done.var[f"glfs_{name}"] = change(done.var[f"glfs_{name}"])
+    with refused(InvalidValue, "key"):
+        call(done)
+
+
+@pytest.mark.parametrize("name", ["rank", "certificate", "stability_frequency"])
+def test_columns_that_are_missing_or_stand_twice_are_refused(done, name):
+    call = draw_stability if name == "stability_frequency" else explain
+    whole, column = done.var, f"glfs_{name}"
+    done.var = pd.concat([whole, whole[[column]]], axis=1)
+    with refused(InvalidValue, "key"):
+        call(done)
+    done.var = whole.drop(columns=column)
+    with refused(NotFound, "key"):
+        call(done)
+
+
+def test_a_panel_of_which_genes_have_left_is_refused(done, tmp_path):
+    panel = list(results.ranked(done, "glfs").index)
+    of_panel, others = done[:, panel].copy(), done[:, done.var_names != panel[3]].copy()
+    for path in (tmp_path / "genes.txt", tmp_path / "genes.gmt"):
+        with refused(InvalidValue, "key"):
+            io.write_genes(others, path)
+        io.write_genes(of_panel, path)
+    with refused(InvalidValue, "key"):
+        tl.order_panel(others, "glfs", "sheet")
+    assert len(tl.order_panel(of_panel, "glfs", "sheet", inplace=False)) == len(panel)
+
+
+def test_results_of_a_later_version_are_refused(done, tmp_path):
+    """Whatever their seal says."""
+    entry = done.uns["glfs"] | {"format": 3}
+    entry["made_of"] = entry["made_of"] | {"numbers": results.seal({**entry, ".varm": None})}
+    done.uns["glfs"] = entry
+    for call in (tl.evaluate_panel, tl.order_panel, explain):
+        with refused(InvalidValue, "key"):
+            call(done)
+    with refused(InvalidValue, "key"):
+        io.write_genes(done, tmp_path / "genes.txt")
