@@ -84,7 +84,7 @@ def _frequencies(_: Call, adata: AnnData, key: str) -> pd.DataFrame:
     """Return the candidate genes, the most frequent first."""
     from .._anndata import results
 
-    consensus = adata.var[f"{key}_consensus"].rename("consensus")
+    consensus = results.read_column(adata, key, "consensus").rename("consensus")
     table = results.frequency(adata, key).to_frame("frequency").join(consensus)
     return table.rename_axis("gene")
 

@@ -333,15 +333,15 @@ def check_files(options: Sequence[Option], line: Mapping[str, Any]) -> None:
     targets = [(option.name, path, path) for option, path in files if option.file == "w"]
     targets += [] if folder is None else [("tables", folder, folder / "*.csv")]
     read = [path.resolve() for option, path in files if option.file == "r"]
-    _check_places(targets, read)
+    _check_apart(targets, read)
 
 
-def _check_places(targets: Sequence[tuple[str, Path, Path]], read: Sequence[Path]) -> None:
+def _check_apart(targets: Sequence[tuple[str, Path, Path]], read: Sequence[Path]) -> None:
     """Refuse targets that are one file, or in a store that the line reads or writes."""
     written: list[Path] = []
     for name, path, file in targets:
-        place = file.resolve()
+        target = file.resolve()
         stores = {store for store in (*read, *written) if store.suffix.lower() == ".zarr"}
-        if place in written or not stores.isdisjoint(place.parents):
+        if target in written or not stores.isdisjoint(target.parents):
             raise InvalidValue(f"`{name}={short(path)}` is in another file of the line: move it")
-        written.append(place)
+        written.append(target)

@@ -203,10 +203,10 @@ def _work_on(work: Work, block: Any, rows: slice, part: Any, *shared: Any) -> tu
 def native(values: Any) -> Any:
     """Return a matrix in the byte order of the machine; files of Java and FITS have another."""
     if hasattr(values, "indptr"):
-        parts = values.data, values.indices, values.indptr
-        if all(part.dtype.isnative for part in parts):
+        arrays = values.data, values.indices, values.indptr
+        if all(array.dtype.isnative for array in arrays):
             return values
-        return type(values)(tuple(map(native, parts)), shape=values.shape)
+        return type(values)(tuple(map(native, arrays)), shape=values.shape)
     kind = getattr(values, "dtype", None)
     if not isinstance(kind, np.dtype) or kind.isnative:
         return values

@@ -169,7 +169,7 @@ def test_what_the_platform_does_not_show_is_said(counts, caplog):
     assert f"fewer than {FEWEST_CELLS} cells" in caplog.text
     pp.select_genes(here, 8, n_comps=5, platform=Platform(efficiency=there[:, :5].copy()))
     assert "has 5 of 40 genes" in caplog.text
-    assert "blind to 3 genes of the panel" in caplog.text
+    assert "blind to genes of the panel" in caplog.text
 
 
 def test_a_fault_of_its_cells_is_not_one_of_the_data(counts):
