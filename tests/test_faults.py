@@ -226,6 +226,7 @@ import ctypes, os, signal, sys, weakref
 import anndata
 from glfs_bio.__main__ import main
 number = getattr(signal, sys.argv.pop())
+signal.signal(number, signal.SIG_DFL)  # which nohup, or a shell, may ignore
 class Number(ctypes.c_int):
     pass
 values = weakref.WeakValueDictionary()
