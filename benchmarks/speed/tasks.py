@@ -153,7 +153,9 @@ TASKS = {
     "evaluate_panel, three panels": Task(
         lambda cells, _: glfs_bio.tl.evaluate_panel(cells, panels(cells), LABEL)
     ),
-    f"curve, {N_GENES} genes, labels": Task(tl("curve", labels=LABEL, max_genes=N_GENES)),
+    f"{EVALUATION}, ten sizes": Task(
+        tl(EVALUATION, "glfs", LABEL, sizes=range(10, N_GENES + 1, 10))
+    ),
     "explain_panel": Task(tl("explain_panel", "glfs", LABEL)),
     "extend_panel by 10 genes": Task(
         lambda cells, _: glfs_bio.tl.extend_panel(
