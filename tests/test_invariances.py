@@ -90,9 +90,10 @@ def test_genes_that_are_zero(seed, shape, objective, n_comps, n_zero):
     """Components of a matrix that is mostly zero, which zeros can make it, are in single precision.
 
     At full rank there are none, and the weights of the original GLFS are the same to rounding.
+    Those of the convex criterion are so to the root of the gap at which its solver stops.
     """
     data = data_of(seed, shape)
-    exact = 1e-9 if n_comps is None and objective != "error" else 1e-3
+    exact = 0.03 if objective == "error" else 1e-9 if n_comps is None else 1e-3
     model = fitted(data, objective, n_comps)
     other = fitted(np.hstack([data, np.zeros((shape[0], n_zero))]), objective, n_comps)
     weights, others = np.split(other.weights_, [shape[1]])
